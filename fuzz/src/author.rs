@@ -5,41 +5,64 @@
 //! Everything is well-typed: sizes that the type checker cannot see equal are coerced, and what an update uses up is not
 //! named again. Only operations that every tier gives bit for bit are used.
 
+use galopvm_base::ElemType;
 use galopvm_testkit::Random;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Element types.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Elem {
-    /// `i64`
-    I64,
-    /// `i32`
-    I32,
-    /// `f32`
-    F32,
-    /// `f16`
-    F16,
+macro_rules! elems {
+    ($($variant:ident $word:literal,)*) => {
+        /// Element types.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        pub enum Elem {
+            $(#[doc = $word] $variant,)*
+        }
+
+        impl Elem {
+            /// All of them.
+            pub const ALL: &[Elem] = &[$(Elem::$variant,)*];
+
+            /// Its name.
+            pub fn word(self) -> &'static str {
+                match self {
+                    $(Elem::$variant => $word,)*
+                }
+            }
+
+            /// The type that it is in memory.
+            pub fn ty(self) -> ElemType {
+                match self {
+                    $(Elem::$variant => ElemType::$variant,)*
+                }
+            }
+        }
+    };
+}
+
+elems! {
+    I64 "i64",
+    I32 "i32",
+    I16 "i16",
+    U8 "u8",
+    U64 "u64",
+    F64 "f64",
+    F32 "f32",
+    F16 "f16",
 }
 
 impl Elem {
-    /// Its name.
-    pub fn word(self) -> &'static str {
-        match self {
-            Elem::I64 => "i64",
-            Elem::I32 => "i32",
-            Elem::F32 => "f32",
-            Elem::F16 => "f16",
-        }
+    /// Whether it is a type of floats.
+    pub fn is_float(self) -> bool {
+        matches!(self, Elem::F64 | Elem::F32 | Elem::F16)
     }
 
     /// An expression of this type from one of type `i64`.
     pub fn of_int(self, exp: &str) -> String {
         match self {
             Elem::I64 => format!("({exp})"),
-            Elem::I32 => format!("(i32.i64 ({exp}))"),
-            Elem::F32 => format!("(f32.i64 (({exp}) % 1000))"),
             Elem::F16 => format!("(f16.i64 (({exp}) % 100))"),
+            Elem::F32 | Elem::F64 => format!("({}.i64 (({exp}) % 1000))", self.word()),
+            Elem::I32 | Elem::I16 | Elem::U8 | Elem::U64 => format!("({}.i64 ({exp}))", self.word()),
         }
     }
 

@@ -13,8 +13,9 @@ pub fn program(file: &Path) -> Result<Program, String> {
     let entries = module.entries.iter().map(|entry| {
         let params = params(&module, entry.function).ok_or_else(|| {
             format!(
-                "{name}: `{}` should take two i64, an f64, and arrays of i64, i32, f32 or f16",
-                entry.name
+                "{name}: `{}` should take two i64, an f64, and arrays of {}",
+                entry.name,
+                Elem::ALL.iter().map(|elem| elem.word()).collect::<Vec<_>>().join(", ")
             )
         })?;
         Ok(EntryPoint { name: entry.name.clone(), params })
@@ -53,11 +54,5 @@ fn params(module: &Module, function: FuncId) -> Option<Vec<Param>> {
 }
 
 fn elem(ty: ElemType) -> Option<Elem> {
-    Some(match ty {
-        ElemType::I64 => Elem::I64,
-        ElemType::I32 => Elem::I32,
-        ElemType::F32 => Elem::F32,
-        ElemType::F16 => Elem::F16,
-        _ => return None,
-    })
+    Elem::ALL.iter().copied().find(|elem| elem.ty() == ty)
 }

@@ -104,6 +104,11 @@ impl Reducer {
             simpler.setting = simpler.setting.with_usual_limits();
             found |= self.take(simpler);
         }
+        if self.script.setting.small_caches {
+            let mut simpler = self.script.clone();
+            simpler.setting.small_caches = false;
+            found |= self.take(simpler);
+        }
         for k in (0..self.script.setting.without.len()).rev() {
             let mut simpler = self.script.clone();
             simpler.setting.without.remove(k);

@@ -17,15 +17,15 @@ use galopvm_gpu::{Route, Vulkan};
 use galopvm_jit::{CpuMode, X86Backend};
 use galopvm_kir::{Backend, Machine, Reference};
 use galopvm_runtime::{
-    Array, Coverage, ErrorKind, Kernels, Limits, Memory, Options, RuntimeError, Session, ShowSink, Shown,
-    Switch, Switches, Tiering, Value,
+    Array, Costs, Coverage, ErrorKind, Kernels, LazyCosts, Limits, Memory, Options, RuntimeError, Session,
+    ShowSink, Shown, Switch, Switches, Tiering, Value,
 };
 use galopvm_testkit::{Layout, Random};
 use galopvm_vector::Vector;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, LazyLock, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Operations of a call.
 const FUEL: u64 = 50_000_000;
@@ -83,6 +83,13 @@ pub struct Call {
 /// Operations from which an operator is hot where not everything is compiled.
 const SOON_HOT: u64 = 1 << 12;
 
+/// Bytes of caches into which few small arrays fit.
+const SMALL_L1: usize = 1 << 8;
+const SMALL_L2: usize = 1 << 11;
+
+/// Makes of a number that draws something the one that draws the caches.
+const CACHES: u64 = 0x63_6163_6865;
+
 /// Who executes the session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Executor {
@@ -107,9 +114,7 @@ impl Executor {
     fn clock(self) -> Clock {
         match self {
             Executor::Interpreter | Executor::Reference | Executor::Vector => Clock::start(),
-            Executor::X86 | Executor::Both | Executor::Tiers | Executor::Vulkan => {
-                Clock::Wall(Instant::now())
-            }
+            Executor::X86 | Executor::Both | Executor::Tiers | Executor::Vulkan => Clock::together(),
         }
     }
 }
@@ -120,6 +125,8 @@ pub struct Setting {
     pub executor: Executor,
     /// The greatest instruction set of machine code.
     pub cpu: CpuMode,
+    /// Caches are so small that small arrays do not fit into them.
+    pub small_caches: bool,
     pub eager: bool,
     pub without: Vec<Switch>,
     /// What a call may spend, and the bytes that all values may take.
@@ -299,7 +306,10 @@ impl Setting {
         let fuel = if random.one_in(40) { 1 + random.below(20_000) as u64 } else { FUEL };
         let memory = if random.one_in(20) { (1 << 10) << random.below(10) } else { MEMORY };
         let checks = !random.one_in(4);
-        Setting { executor, cpu: X86Backend::greatest_mode(), eager, without, fuel, memory, checks }
+        // Drawn apart: what a number gives otherwise stays as it was.
+        let small_caches = Random::new(random.clone().bits() ^ CACHES).one_in(2);
+        let cpu = X86Backend::greatest_mode();
+        Setting { executor, cpu, small_caches, eager, without, fuel, memory, checks }
     }
 
     /// The same with every instruction set.
@@ -325,14 +335,22 @@ impl Setting {
 
     /// The options of a session, which shows what its program shows to this sink.
     pub fn options(&self, shows: Option<ShowSink>) -> Options {
+        let usual = Machine {
+            thread_grain: 1,
+            vectors: self.cpu.min(X86Backend::greatest_mode()).vectors(),
+            ..Machine::default()
+        };
+        let (machine, costs) = match self.small_caches {
+            true => {
+                let machine = Machine { l1_bytes: SMALL_L1, l2_bytes: SMALL_L2, ..usual };
+                let costs = Costs::for_machine(&machine).into();
+                (machine, costs)
+            }
+            false => (usual, LazyCosts::default()),
+        };
         let compiled_by = |backends: Vec<Arc<dyn Backend>>, threads| Tiering {
             backends,
-            machine: Machine {
-                threads,
-                thread_grain: 1,
-                vectors: self.cpu.min(X86Backend::greatest_mode()).vectors(),
-                ..Machine::default()
-            },
+            machine: Machine { threads, ..machine.clone() },
             quick: None,
             threshold: 1,
             always: true,
@@ -363,6 +381,7 @@ impl Setting {
             shows,
             eager: self.eager,
             check: self.checks,
+            costs,
             ..Options::default()
         }
     }
@@ -387,8 +406,11 @@ impl Script {
 
 impl fmt::Display for Script {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Setting { executor, cpu, eager, without, fuel, memory, checks } = &self.setting;
+        let Setting { executor, cpu, small_caches, eager, without, fuel, memory, checks } = &self.setting;
         write!(f, "{executor:?} {cpu}, eager {eager}, without {without:?}")?;
+        if *small_caches {
+            write!(f, ", small caches")?;
+        }
         if !self.setting.has_usual_limits() {
             write!(f, ", {fuel} operations, {memory} bytes")?;
         }
@@ -559,9 +581,7 @@ impl Trial {
     fn array(&self, param: Param, random: &mut Random) -> Arg {
         let fits = |value: &Value| {
             value.as_array().is_some_and(|array| {
-                array.elem() == elem_type(param.elem)
-                    && array.shape().len() == param.rank
-                    && array.elements() > 0
+                array.elem() == param.elem.ty() && array.shape().len() == param.rank && array.elements() > 0
             })
         };
         let fitting: Vec<usize> = (0..self.returned.len()).filter(|k| fits(&self.returned[*k].0)).collect();
@@ -689,15 +709,6 @@ fn shown_value(value: &Value) -> String {
     }
 }
 
-fn elem_type(elem: Elem) -> ElemType {
-    match elem {
-        Elem::I64 => ElemType::I64,
-        Elem::I32 => ElemType::I32,
-        Elem::F32 => ElemType::F32,
-        Elem::F16 => ElemType::F16,
-    }
-}
-
 fn scalars(call: &Call) -> Vec<Value> {
     let (k, q, x) = call.numbers;
     vec![Value::Scalar(Scalar::i64(k)), Value::Scalar(Scalar::i64(q)), Value::Scalar(Scalar::f64(x))]
@@ -712,7 +723,7 @@ fn float(random: &mut Random) -> f64 {
 }
 
 fn value(memory: &Memory, given: &Given) -> Value {
-    let elem = elem_type(given.elem);
+    let elem = given.elem.ty();
     let (lmad, elements) = given.layout.view(&given.shape);
     let width = elem.bytes();
     let mut block = memory.block(elements as usize * width).expect("the budget is far away");

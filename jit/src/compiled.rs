@@ -397,8 +397,11 @@ impl Native {
         let unit = if together > 1 { together } else { PIECE_UNIT };
         let result_bytes: i64 =
             self.region.results().iter().map(|t| t.elem.bytes() as i64).sum::<i64>().saturating_mul(total);
-        let stream = self.plan.stream().is_some_and(|bytes| result_bytes as u64 > bytes);
-        Ok(Way { of, variant, pieces: pieces(length, parts, unit), copies: None, stream })
+        let pieces = pieces(length, parts, unit);
+        // Stores past the caches are of whole cache lines: a piece begins where a line does.
+        let are_lines = pieces.iter().all(|(low, _)| low % PIECE_UNIT == 0);
+        let stream = are_lines && self.plan.stream().is_some_and(|bytes| result_bytes as u64 > bytes);
+        Ok(Way { of, variant, pieces, copies: None, stream })
     }
 
     /// Goes that way.

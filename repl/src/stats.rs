@@ -149,6 +149,7 @@ pub fn site_line(site: &SiteReport) -> String {
 pub fn shown(time: Duration) -> String {
     let us = time.as_secs_f64() * 1e6;
     match us {
+        ..10.0 => format!("{us:.2} us"),
         ..1e3 => format!("{us:.0} us"),
         1e3..1e6 => format!("{:.2} ms", us / 1e3),
         _ => format!("{:.3} s", us / 1e6),

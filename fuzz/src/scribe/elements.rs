@@ -101,7 +101,7 @@ impl Scribe<'_> {
                 let by_column = format!("map (\\c -> reduce {op} {neutral} c) (transpose {a})");
                 self.made(elem, vec![dims[1]], &by_column);
             }
-            (2, 1) if elem == Elem::I64 || elem == Elem::I32 => {
+            (2, 1) if !elem.is_float() => {
                 let exp = format!("map (\\r -> map (\\c -> reduce (+) {neutral} (map2 (*) r c)) {a}) {a}");
                 self.made(elem, vec![dims[0], dims[0]], &exp);
             }

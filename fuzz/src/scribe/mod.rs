@@ -5,11 +5,13 @@
 //! each other as far as their types allow. Only operations that every tier gives bit for bit are used, so floats are
 //! added and multiplied element by element and combined by their greatest alone.
 //!
-//! `chains.rs`, `changes.rs`, `elements.rs`, `turns.rs`: the statements.
+//! `chains.rs`, `changes.rs`, `elements.rs`, `folds.rs`, `products.rs`, `turns.rs`: the statements.
 
 mod chains;
 mod changes;
 mod elements;
+mod folds;
+mod products;
 mod turns;
 
 use crate::author::{Elem, EntryPoint, Param, Program, late};
@@ -21,7 +23,22 @@ use std::fmt::Write;
 const SIZES: [&str; 2] = ["n", "m"];
 
 /// Element types; most arrays are of the first two, so that they meet.
-const ELEMS: [Elem; 7] = [Elem::I64, Elem::I64, Elem::I64, Elem::F32, Elem::F32, Elem::I32, Elem::F16];
+const ELEMS: [Elem; 14] = [
+    Elem::I64,
+    Elem::I64,
+    Elem::I64,
+    Elem::I64,
+    Elem::I64,
+    Elem::F32,
+    Elem::F32,
+    Elem::F32,
+    Elem::F64,
+    Elem::I32,
+    Elem::F16,
+    Elem::U8,
+    Elem::I16,
+    Elem::U64,
+];
 
 /// An array that can be named.
 #[derive(Clone)]
@@ -85,7 +102,7 @@ pub fn program(random: &mut Random) -> Program {
         source.push_str(&scribe.text);
         entries.push(entry);
     }
-    let used = [Elem::I64, Elem::I32, Elem::F32, Elem::F16].into_iter();
+    let used = Elem::ALL.iter().copied();
     let used = used.filter(|elem| source.contains(&format!("put_{}", elem.word())));
     let first: String = used.map(accumulated).collect();
     Program { source: first + &source, entries }
@@ -315,7 +332,7 @@ impl<'a> Scribe<'a> {
     fn step(&mut self, elem: Elem) -> String {
         let constant = elem.of_int(&(1 + self.random.below(9)).to_string());
         match self.random.below(5) {
-            3 if matches!(elem, Elem::I64 | Elem::I32) && self.random.one_in(3) => {
+            3 if !elem.is_float() && self.random.one_in(3) => {
                 format!("\\e -> {constant} / (e - {}) - e", elem.of_int("if q % 7 == 3 then k else 1000000"))
             }
             0 => format!("\\e -> e + {}", elem.of_int("q")),
@@ -337,7 +354,7 @@ impl<'a> Scribe<'a> {
     /// The greater one: what floats can be combined by.
     fn greatest(elem: Elem) -> (String, String) {
         match elem {
-            Elem::F32 | Elem::F16 => (format!("{}.max", elem.word()), format!("{}.lowest", elem.word())),
+            elem if elem.is_float() => (format!("{}.max", elem.word()), format!("{}.lowest", elem.word())),
             _ => ("(+)".into(), elem.of_int("0")),
         }
     }
@@ -367,10 +384,12 @@ impl<'a> Scribe<'a> {
 
     fn statement(&mut self) {
         let Some(array) = self.some(|_| true) else { return };
-        match self.random.below(20) {
+        match self.random.below(24) {
             0 => self.whole(&array),
             17..=19 => self.chain(&array),
             15 | 16 => self.turns(&array),
+            20 | 21 => self.products(&array),
+            22 | 23 => self.folded(&array),
             1 => self.view(&array),
             2 | 3 => self.update(&array),
             4 | 5 => self.rounds(&array),

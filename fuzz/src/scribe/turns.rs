@@ -63,8 +63,8 @@ impl Scribe<'_> {
             0 => own,
             1 => format!("{before} + {own}"),
             2 => format!("{word}.min ({before} + {by}) {own}"),
-            3 if matches!(elem, Elem::I64 | Elem::I32) => format!("{before} * {own}"),
-            4 if matches!(elem, Elem::I64 | Elem::I32) => format!("({before} ^ {own})"),
+            3 if !elem.is_float() => format!("{before} * {own}"),
+            4 if !elem.is_float() => format!("({before} ^ {own})"),
             5 => format!("{own} - {before}"),
             _ => format!("{word}.max {own} ({before} - {by})"),
         }

@@ -3,7 +3,8 @@
 use crate::support::*;
 use galopvm_base::ElemType;
 use galopvm_jit::{CpuMode, X86Backend};
-use galopvm_kir::Listing;
+use galopvm_kir::text::parse_plan;
+use galopvm_kir::{Listing, Machine};
 use galopvm_lmad::Lmad;
 use std::collections::HashSet;
 
@@ -156,6 +157,28 @@ fn stores_past_the_caches_are_the_plans() {
             assert_eq!(listing.contains(".past_caches"), past, "{listing}");
             let got = run(&region, code.as_ref(), &args);
             compare(&region, &format!("{cpu} {plan}"), &reference(&region, &args), &got, 0.0, code.as_ref());
+        }
+    }
+}
+
+/// Where there are too few elements for pieces of whole cache lines, no piece writes past the caches.
+#[test]
+fn pieces_that_begin_within_a_cache_line_write_into_the_caches() {
+    let text = "region map (n : i64, x : [n]i64)
+        let r : [n]i64 = kernel i < n do let a : i64 = x[i] * 3i64 in a
+        in r";
+    let region = region(text);
+    let mut random = Random::new(65);
+    for cpu in vectors() {
+        let machine = Machine { thread_grain: 1, ..machine(cpu) };
+        for n in [9, 100, 300, 511, 512, 1000] {
+            let args = [size(n), array(ElemType::I64, &[n as i64], &mut random)];
+            let plan =
+                "plan\n  threads i : a test\n  lane i : a test\n  groups i 2 : a test\n  stream 0 : a test\n";
+            let plan = parse_plan(region.region(), plan).unwrap_or_else(|e| panic!("{e}"));
+            let code = compile_on(&region, plan, &args, &machine, false).unwrap_or_else(|e| panic!("{e}"));
+            let got = run(&region, code.as_ref(), &args);
+            compare(&region, &format!("{cpu}, {n}"), &reference(&region, &args), &got, 0.0, code.as_ref());
         }
     }
 }

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const VALUE_SHOWN: usize = 4096;
 
 /// Time for the evaluations of `:bench`, and the fewest of them.
-const BENCH: (Duration, usize) = (Duration::from_secs(1), 5);
+const BENCH: (Duration, u32) = (Duration::from_secs(1), 5);
 
 /// What the files are called that definitions are compiled from before messages name their pieces.
 pub const DEFINITIONS: &str = "definitions";
@@ -161,12 +161,14 @@ impl Repl {
         let compiled = start.elapsed();
         let mut phases = Phases::start();
         let mut session = self.engine.session_in(&program, self.memory.clone());
-        let mut times = Vec::new();
+        let (mut count, mut ran, mut least) = (0, Duration::ZERO, Duration::MAX);
+        let began = Instant::now();
         let outcome = loop {
             let start = Instant::now();
             let outcome = self.call(&mut session);
-            times.push(start.elapsed());
-            let enough = times.len() >= BENCH.1 && times.iter().sum::<Duration>() >= BENCH.0;
+            let took = start.elapsed();
+            (count, ran, least) = (count + 1, ran + took, least.min(took));
+            let enough = count >= BENCH.1 && began.elapsed() >= BENCH.0;
             if telling != Telling::Bench || outcome.is_err() || enough {
                 break outcome;
             }
@@ -181,15 +183,13 @@ impl Repl {
         };
         let form = evaluation.form.unwrap_or_else(|| components(&values));
         print(&value_text(&form, &values))?;
-        let ran: Duration = times.iter().sum();
         match telling {
             Telling::Nothing => Ok(()),
             Telling::Time => print(&format!("compiled in {}, evaluated in {}", shown(compiled), shown(ran))),
             Telling::Bench => print(&format!(
-                "{} evaluations: {} in the mean, {} at least",
-                times.len(),
-                shown(ran / times.len() as u32),
-                shown(times.iter().min().copied().unwrap_or_default())
+                "{count} evaluations: {} in the mean, {} at least",
+                shown(ran / count),
+                shown(least)
             )),
             Telling::Stats => {
                 phases.report(&session);

@@ -3,7 +3,8 @@
 //! A test writes its seed down, so that a failure happens again. Seeds that follow each other give unlike numbers: rounds are
 //! seeded by their own number.
 
-/// A generator of random numbers.
+/// A generator of random numbers; a clone goes on alike.
+#[derive(Clone)]
 pub struct Random(u64);
 
 impl Random {

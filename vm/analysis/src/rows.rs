@@ -14,9 +14,8 @@ use galopvm_kir::{Axis, Body, CheckedRegion, Exp, Machine, Observed, Rhs, Stm, V
 /// Rows from which on launches in each of them would count.
 const FEW: u64 = 64;
 
-/// Operations of a row, and elements of an operator in it, from which on that is worth launches.
-const LONG_ROW: u64 = 1 << 16;
-const LONG: u64 = 1 << 10;
+/// An operator of a row is long if it has one of so many of the operations that are worth threads.
+const SHARE: u64 = 64;
 
 /// One of so many operations of a row may be outside of such operators: there it has no lanes then.
 const MOSTLY: u64 = 4;
@@ -26,6 +25,8 @@ struct Row<'a> {
     region: &'a CheckedRegion,
     numbers: &'a Numbers<'a>,
     work: &'a Work,
+    /// Iterations from which on an operator is long.
+    long: u64,
     /// The axes of its long operators.
     axes: Vec<VarId>,
     /// The bytes of its arrays.
@@ -44,7 +45,14 @@ pub fn few_long_rows(region: &CheckedRegion, observed: &Observed, machine: &Mach
         return None;
     }
     let work = work(region, &table(region, observed));
-    let mut row = Row { region, numbers: &numbers, work: &work, axes: Vec::new(), bytes: 0 };
+    let mut row = Row {
+        region,
+        numbers: &numbers,
+        work: &work,
+        long: (machine.thread_grain / SHARE).max(1),
+        axes: Vec::new(),
+        bytes: 0,
+    };
     row.body(body, &body.results);
     let all = axes.first().map_or(0, |axis| work.inside(axis.var));
     let in_operators =
@@ -53,7 +61,8 @@ pub fn few_long_rows(region: &CheckedRegion, observed: &Observed, machine: &Mach
     let lanes = machine.vectors.lanes as u64;
     let bytes = row.bytes.saturating_mul(lanes);
     let is_large = lanes > 1 && bytes > machine.l2_bytes as u64;
-    let is_long = all / count >= LONG_ROW && all.saturating_sub(in_operators) <= all / MOSTLY;
+    // What is worth threads is worth launches.
+    let is_long = all / count >= machine.thread_grain && all.saturating_sub(in_operators) <= all / MOSTLY;
     (is_large && is_long).then(|| {
         format!(
             "{count} rows, each of which has operators of its own: {lanes} lanes across them would have {bytes} bytes of arrays"
@@ -117,7 +126,7 @@ impl Row<'_> {
 
     fn operator(&mut self, axes: &[Axis]) {
         if let Some(outermost) = axes.first()
-            && self.trips(axes) >= LONG
+            && self.trips(axes) >= self.long
         {
             self.axes.push(outermost.var);
         }

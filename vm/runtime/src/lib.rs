@@ -24,6 +24,7 @@ pub use galopvm_store::{
 };
 
 pub use costs::LazyCosts;
+pub use galopvm_analysis::layout::Costs;
 pub use galopvm_interp::{Limits, ShowSink, Shown, stack};
 pub use galopvm_tier::{
     Coverage, Event, ExplainSink, Explained, KernelFigures, Kernels, Met, PlanFigures, PlanPhases, SiteName,

@@ -18,8 +18,9 @@ use galopvm_kir::{Axis, Body, Decision, Plan, Read, ReadId, Rhs, Stm, VarId};
 /// Rows of memory that are read side by side.
 const SIDE_BY_SIDE: u32 = 8;
 
-/// Bytes from one row to the next from which that pays, and of a row.
+/// Bytes from one row to the next from which that pays, and of a row: so many, or this share of a smaller first-level cache.
 const FAR: u64 = 2048;
+const FAR_SHARE: u64 = 16;
 
 /// Stretches from which the results may wait in between.
 const WORTH: u64 = 4;
@@ -54,9 +55,10 @@ impl Facts<'_> {
         }
         let reads = self.reads_along(&parts, axis.var, lane);
         let Some(reads) = reads.filter(|reads| !reads.is_empty()) else { return };
+        let far = FAR.min(self.machine.l1_bytes as u64 / FAR_SHARE);
         let is_row = |lie: &Lie| {
             let row = self.trips(lane).saturating_mul(lie.bytes);
-            matches!(lie.class, Class::Unit | Class::UnitReversed) && lie.apart >= FAR && row >= FAR
+            matches!(lie.class, Class::Unit | Class::UnitReversed) && lie.apart >= far && row >= far
         };
         let bytes =
             |lie: &Lie| lie.bytes.saturating_mul(self.trips(lane)).saturating_mul(self.trips(axis.var));

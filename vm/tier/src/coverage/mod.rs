@@ -234,6 +234,18 @@ rows! {
     RunTrapped "run.trapped": "a launch trapped";
     RunFalseTrap "run.false-trap": "a launch trapped where the interpreter does not";
     RunPlaced "run.placed": "a launch into a place that was given";
+    PlannedThreads "planned.threads": "code for an axis that is cut for threads";
+    PlannedLane "planned.lane": "code whose lanes go across an axis";
+    PlannedSingly "planned.singly": "code whose iterations run one by one, since lanes would change arrays of their own";
+    PlannedGroups "planned.groups": "code that computes several vectors together";
+    PlannedTile "planned.tile": "code that computes several rows together";
+    PlannedInside "planned.inside": "code that has a part of its own away from borders";
+    PlannedStretch "planned.stretch": "code of a reduction in stretches, whose results wait in between";
+    PlannedPack "planned.pack": "code that copies an operand to where it lies in order";
+    PlannedStream "planned.stream": "code whose results go past the caches";
+    PlannedUnchecked "planned.unchecked": "code with reads that are proven to stay inside";
+    PlannedContained "planned.contained": "code with updates that are proven to stay inside";
+    PlannedFresh "planned.fresh": "code whose results get blocks of their own";
     CodeMade "code.made": "a back end made code";
     CodeShared "code.shared": "code was found that a back end had made for another site or session";
     LaunchThreads "launch.threads": "the launch was cut for several threads";

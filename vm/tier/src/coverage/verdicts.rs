@@ -80,6 +80,25 @@ impl Coverage {
     }
 }
 
+impl From<&Decision> for Met {
+    fn from(decision: &Decision) -> Met {
+        match decision {
+            Decision::Threads(..) => Met::PlannedThreads,
+            Decision::Lane(..) => Met::PlannedLane,
+            Decision::Singly(..) => Met::PlannedSingly,
+            Decision::Groups(..) => Met::PlannedGroups,
+            Decision::Tile(..) => Met::PlannedTile,
+            Decision::Inside(..) => Met::PlannedInside,
+            Decision::Stretch(..) => Met::PlannedStretch,
+            Decision::Pack(..) => Met::PlannedPack,
+            Decision::Stream(..) => Met::PlannedStream,
+            Decision::Unchecked(..) => Met::PlannedUnchecked,
+            Decision::Contained(..) => Met::PlannedContained,
+            Decision::Fresh(..) => Met::PlannedFresh,
+        }
+    }
+}
+
 impl From<&Reason> for Met {
     fn from(reason: &Reason) -> Met {
         match reason {

@@ -660,6 +660,7 @@ impl Tiers {
         if let Some((backend, _)) = &version.code {
             let (micros, is_shared) = (version.micros, version.is_shared);
             self.coverage.met(if is_shared { Met::CodeShared } else { Met::CodeMade });
+            version.plan.plan().lines.iter().for_each(|line| self.coverage.met((&line.decision).into()));
             self.tell(site, |name| Event::Compiled { site: name, backend, micros, is_shared });
         }
     }
