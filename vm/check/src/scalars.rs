@@ -5,9 +5,11 @@ use crate::statement::mark_of;
 use crate::store::{Step, Stop, Store};
 use crate::view::{Change, Way};
 use crate::walk::{Bound, Walk};
+use galopvm_base::scalar::{self, Bits};
 use galopvm_base::{ElemType, Scalar, ScalarOp, TypedId};
 use galopvm_kir::types::scalar_value;
 use galopvm_kir::{DimIndex, Exp, Index, Read, VarId};
+use smallvec::SmallVec;
 
 impl<'a, S: Store> Walk<'a, S> {
     /// The scalar that a name is, if it is known.
@@ -24,98 +26,92 @@ impl<'a, S: Store> Walk<'a, S> {
         (value.ty == ElemType::I64).then(|| value.as_i64())
     }
 
-    /// A number with multiples of swept variables that an expression is. Reads nothing.
-    pub fn form(&self, exp: &Exp) -> Option<Form> {
-        if let Some(number) = self.number(exp) {
-            return Some(Form::number(number));
-        }
-        match exp {
-            Exp::Var(var) => match &self.names[var.index()] {
-                Bound::Moving(form) => Some(form.clone()),
-                _ => None,
-            },
-            Exp::Convert(ElemType::I64, arg) => self.form(arg),
-            Exp::Op(ScalarOp::Add, _, args) => self.form(&args[0])?.plus(&self.form(&args[1])?, 1),
-            Exp::Op(ScalarOp::Sub, _, args) => self.form(&args[0])?.plus(&self.form(&args[1])?, -1),
-            Exp::Op(ScalarOp::Mul, _, args) => {
-                let (a, b) = (self.form(&args[0])?, self.form(&args[1])?);
-                let zero = Form::number(0);
-                match (a.as_number(), b.as_number()) {
-                    (_, Some(by)) => zero.plus(&a, by),
-                    (Some(by), _) => zero.plus(&b, by),
-                    _ => None,
-                }
-            }
-            _ => None,
-        }
-    }
-
     /// Reads what an expression reads; arrays that it names are read whole. Gives its value.
     pub fn scalar(&mut self, exp: &'a Exp) -> Step<Bound<S>> {
-        let mut mark = None;
-        match exp {
-            Exp::Const(value) => return Ok(Bound::Number(*value)),
-            Exp::Var(var) => {
-                return Ok(match &self.names[var.index()] {
-                    Bound::Array(array) => {
-                        let array = array.clone();
-                        self.store.read(&array, *var)?;
-                        Bound::Unknown(None)
-                    }
-                    Bound::Nothing => Bound::Unknown(None),
-                    other => other.clone(),
-                });
-            }
+        Ok(match exp {
+            Exp::Const(value) => Bound::Number(*value),
+            Exp::Var(var) => match &self.names[var.index()] {
+                Bound::Array(array) => {
+                    self.store.read(array, *var)?;
+                    Bound::Unknown(None)
+                }
+                Bound::Nothing => Bound::Unknown(None),
+                other => other.clone(),
+            },
             Exp::Read(read) => {
-                self.index_reads(&read.index)?;
-                match self.part(read) {
-                    Ok(Some(array)) => mark = self.store.read(&array, read.array)?,
+                let change = self.index(&read.index)?;
+                match self.part(read.array, &change) {
+                    Ok(Some(array)) => Bound::Unknown(self.store.read(&array, read.array)?),
                     Ok(None) => return Err(Stop::TooLarge("a part that no view expresses")),
                     // The program ends there.
-                    Err(None) => {}
+                    Err(None) => Bound::Unknown(None),
                     Err(Some(stop)) => return Err(stop),
                 }
             }
-            Exp::Convert(_, arg) => drop(self.scalar(arg)?),
-            Exp::Op(ScalarOp::Select, _, args) => {
-                let mut values = args.iter().map(|arg| self.scalar(arg)).collect::<Step<Vec<_>>>()?;
-                mark = match values[0] {
-                    Bound::Number(cond) => {
-                        return Ok(values.swap_remove(if cond.bits & 1 == 1 { 1 } else { 2 }));
-                    }
-                    // Whichever it is.
-                    _ => mark_of(&values[1]).filter(|then| mark_of(&values[2]) == Some(*then)),
-                };
+            Exp::Convert(to, arg) => match self.scalar(arg)? {
+                Bound::Number(value) => {
+                    Bound::Number(Scalar::new(*to, scalar::convert(value.ty, *to, value.bits)))
+                }
+                Bound::Moving(form) if *to == ElemType::I64 => Bound::Moving(form),
+                _ => Bound::Unknown(None),
+            },
+            Exp::Op(op, elem, args) => {
+                let mut values: SmallVec<[Bound<S>; 3]> = SmallVec::new();
+                for arg in args {
+                    values.push(self.scalar(arg)?);
+                }
+                operation(*op, *elem, values)
             }
-            Exp::Op(_, _, args) | Exp::Opaque(_, args) => {
+            Exp::Opaque(_, args) => {
                 for arg in args {
                     self.scalar(arg)?;
                 }
+                Bound::Unknown(None)
             }
-        }
-        if let Some(value) = scalar_value(exp, &|var| self.known(var)) {
-            return Ok(Bound::Number(value));
-        }
-        Ok(match self.form(exp) {
-            Some(form) => Bound::Moving(form),
-            None => Bound::Unknown(mark),
         })
     }
 
-    /// Reads what the expressions of an index read.
-    pub fn index_reads(&mut self, index: &'a Index) -> Step<()> {
-        let mut all: Vec<&'a Exp> = Vec::new();
-        index.each_exp(&mut |exp| all.push(exp));
-        all.into_iter().try_for_each(|exp| self.scalar(exp).map(drop))
+    /// Reads what the expressions of an index read. Gives the change of view that it is.
+    pub fn index(&mut self, index: &'a Index) -> Step<Change> {
+        Ok(match index {
+            Index::Dims(dims) => {
+                let mut ways = Vec::with_capacity(dims.len());
+                for dim in dims {
+                    ways.push(match dim {
+                        DimIndex::At(at) => form(self.scalar(at)?).map_or(Way::Some, Way::At),
+                        DimIndex::Slice { start, count, step } => {
+                            let start = form(self.scalar(start)?);
+                            let (count, step) = (int(&self.scalar(count)?), int(&self.scalar(step)?));
+                            match (start, count, step) {
+                                (Some(start), Some(count), Some(step)) => Way::Slice { start, count, step },
+                                _ => Way::Some,
+                            }
+                        }
+                    });
+                }
+                Change::Index(ways)
+            }
+            Index::Lmad { offset, dims } => {
+                let offset = form(self.scalar(offset)?);
+                let mut known = Some(Vec::with_capacity(dims.len()));
+                for (count, step) in dims {
+                    let pair = int(&self.scalar(count)?).zip(int(&self.scalar(step)?));
+                    known = known.zip(pair).map(|(mut known, pair)| {
+                        known.push(pair);
+                        known
+                    });
+                }
+                offset.zip(known).map_or(Change::Somewhere, |(offset, dims)| Change::Flat(offset, dims))
+            }
+        })
     }
 
     /// The part of an array that is read.
-    pub fn part(&mut self, read: &Read) -> Result<Option<S::Array>, Option<Stop>> {
-        let Bound::Array(array) = self.names[read.array.index()].clone() else {
+    fn part(&mut self, array: VarId, change: &Change) -> Result<Option<S::Array>, Option<Stop>> {
+        let Bound::Array(array) = &self.names[array.index()] else {
             return Err(Some(Stop::TooLarge("an array that is not there")));
         };
-        let change = self.change(&read.index);
-        self.store.changed(&array, &change)
+        self.store.changed(array, change)
     }
 
     /// The part of an array that is there; the program ends where it is not.
@@ -127,35 +123,6 @@ impl<'a, S: Store> Walk<'a, S> {
         }
     }
 
-    /// An index as a change of view.
-    pub fn change(&self, index: &Index) -> Change {
-        match index {
-            Index::Dims(dims) => Change::Index(
-                dims.iter()
-                    .map(|dim| match dim {
-                        DimIndex::At(at) => self.form(at).map_or(Way::Some, Way::At),
-                        DimIndex::Slice { start, count, step } => {
-                            let known = self.form(start).zip(self.number(count)).zip(self.number(step));
-                            known.map_or(Way::Some, |((start, count), step)| Way::Slice {
-                                start,
-                                count,
-                                step,
-                            })
-                        }
-                    })
-                    .collect(),
-            ),
-            Index::Lmad { offset, dims } => {
-                let pair = |(count, step): &(Exp, Exp)| self.number(count).zip(self.number(step));
-                let dims: Option<Vec<(i64, i64)>> = dims.iter().map(pair).collect();
-                match self.form(offset).zip(dims) {
-                    Some((offset, dims)) => Change::Flat(offset, dims),
-                    None => Change::Somewhere,
-                }
-            }
-        }
-    }
-
     /// The array that an expression is, if it is one, with the name that it goes by; indices in it are read.
     pub fn array(&mut self, exp: &'a Exp) -> Step<Option<(S::Array, VarId)>> {
         match exp {
@@ -164,8 +131,8 @@ impl<'a, S: Store> Walk<'a, S> {
                 _ => None,
             }),
             Exp::Read(read) if self.leaves_dims(read) => {
-                self.index_reads(&read.index)?;
-                match self.part(read) {
+                let change = self.index(&read.index)?;
+                match self.part(read.array, &change) {
                     Ok(Some(array)) => Ok(Some((array, read.array))),
                     Ok(None) => Err(Stop::TooLarge("a part that no view expresses")),
                     Err(stop) => Err(stop.unwrap_or(Stop::TooLarge("an index is outside"))),
@@ -197,5 +164,56 @@ impl<'a, S: Store> Walk<'a, S> {
     /// The values of some expressions.
     pub fn values(&mut self, exps: &'a [Exp]) -> Step<Vec<Bound<S>>> {
         exps.iter().map(|exp| self.value(exp)).collect()
+    }
+}
+
+/// What an operation gives for these values, all of which are read.
+fn operation<S: Store>(op: ScalarOp, elem: ElemType, mut values: SmallVec<[Bound<S>; 3]>) -> Bound<S> {
+    if let (ScalarOp::Select, [cond, then, otherwise]) = (op, &values[..]) {
+        return match cond {
+            Bound::Number(cond) => values.swap_remove(if cond.bits & 1 == 1 { 1 } else { 2 }),
+            // Whichever it is.
+            _ => Bound::Unknown(mark_of(then).filter(|then| mark_of(otherwise) == Some(*then))),
+        };
+    }
+    let mut bits: SmallVec<[Bits; 3]> = SmallVec::new();
+    for value in &values {
+        if let Bound::Number(value) = value {
+            bits.push(value.bits);
+        }
+    }
+    if bits.len() == values.len() {
+        let known = bits.get(..op.arity()).and_then(|bits| scalar::eval(op, elem, bits).ok());
+        return known
+            .map_or(Bound::Unknown(None), |bits| Bound::Number(Scalar::new(op.result_type(elem), bits)));
+    }
+    let mut forms = values.into_iter().map(form);
+    let (Some(Some(a)), Some(Some(b))) = (forms.next(), forms.next()) else { return Bound::Unknown(None) };
+    let moved = match op {
+        ScalarOp::Add => a.plus(&b, 1),
+        ScalarOp::Sub => a.plus(&b, -1),
+        ScalarOp::Mul => match (a.as_number(), b.as_number()) {
+            (_, Some(by)) => Form::number(0).plus(&a, by),
+            (Some(by), _) => Form::number(0).plus(&b, by),
+            _ => None,
+        },
+        _ => None,
+    };
+    moved.map_or(Bound::Unknown(None), Bound::Moving)
+}
+
+/// A number with multiples of swept variables that a value is.
+fn form<S: Store>(value: Bound<S>) -> Option<Form> {
+    match value {
+        Bound::Moving(form) => Some(form),
+        value => int(&value).map(Form::number),
+    }
+}
+
+/// The `i64` that a value is.
+fn int<S: Store>(value: &Bound<S>) -> Option<i64> {
+    match value {
+        Bound::Number(value) if value.ty == ElemType::I64 => Some(value.as_i64()),
+        _ => None,
     }
 }

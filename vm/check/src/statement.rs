@@ -87,13 +87,12 @@ impl<'a, S: Store> Walk<'a, S> {
     }
 
     fn update(&mut self, var: VarId, array: VarId, index: &'a Index, value: &'a Exp) -> Step<()> {
-        self.index_reads(index)?;
+        let change = self.index(index)?;
         let value = match self.array(value)? {
             Some(array) => Ok(array),
             None => Err(self.scalar(value)?),
         };
         let new = self.start_update(var, array)?;
-        let change = self.change(index);
         let part = self.part_of(&new, &change)?;
         match value {
             Ok((from, name)) => self.store.copy((&from, name), &part, false)?,

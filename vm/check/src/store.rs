@@ -75,6 +75,9 @@ pub(crate) trait Store {
     /// The statement that is executed from now on.
     fn at(&mut self, statement: VarId);
 
+    /// A body is gone through once more, whether anything is stored in it or not: what it costs at least.
+    fn once_more(&mut self) -> Step<()>;
+
     /// A new block; nothing is known of its elements. Of one without a number of elements nothing but the whole is
     /// ever used. `bytes` is the size of an element.
     fn block(&mut self, elements: Option<i64>, bytes: usize, piece: Piece, held: bool) -> Step<usize>;

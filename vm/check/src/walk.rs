@@ -68,6 +68,10 @@ pub(crate) struct Walk<'a, S: Store> {
     pub kernels: u32,
     /// Whether rounds of loops outside kernels are gone through at once as well, if what is carried stays in its place.
     pub at_once: bool,
+    /// The first place outside of its block, in words. Nothing is made there: whoever executes the region finds that it does not
+    /// fit, and makes the array elsewhere. So it is wrong only if the program goes on to the end, and does not end where the
+    /// array would have been copied there.
+    outside: Option<String>,
 }
 
 /// Refuses for a reason in words.
@@ -117,11 +121,14 @@ pub(crate) fn walk<S: Store>(
         sides: 0,
         kernels: 0,
         at_once,
+        outside: None,
     };
     match walk.all(observed) {
-        Ok(()) => End::Proved,
+        Ok(()) => walk.outside.map_or(End::Proved, End::Refused),
         Err(Stop::TooLarge(what)) => End::TooLarge(what),
         Err(Stop::Refused(_)) if S::SWEEPS && walk.sides > 0 => End::TooLarge("a side of a branch"),
+        // What follows from its not being there is not known, as long as the program may end before anything does.
+        Err(Stop::Refused(_)) if walk.outside.is_some() => End::TooLarge("a place outside of its block"),
         Err(Stop::Refused(fault)) => End::Refused(walk.text(&fault)),
     }
 }
@@ -209,6 +216,7 @@ impl<'a, S: Store> Walk<'a, S> {
 
     /// The statements of a body, whose names and blocks are new.
     pub fn body(&mut self, body: &'a Body) -> Step<()> {
+        self.store.once_more()?;
         let vars = || body.stms.iter().flat_map(|stm| &stm.pat);
         for var in vars() {
             self.names[var.index()] = Bound::Nothing;
@@ -345,7 +353,14 @@ impl<'a, S: Store> Walk<'a, S> {
             if self.store.is_held(block) && !view.is_empty() {
                 return Err(Stop::Refused(Fault::Held));
             }
-            return Ok((self.store.empty(block, view, true)?, true));
+            match self.store.empty(block, view, true) {
+                Err(Stop::Refused(fault @ Fault::Outside { .. })) => {
+                    let text = self.text(&fault);
+                    self.outside.get_or_insert(text);
+                    return self.fresh(var);
+                }
+                made => return Ok((made?, true)),
+            }
         }
         if let Some(home) = self.decisions.homes.get(&var).filter(|home| home.block != var) {
             // It may be there already for whoever knows its size.

@@ -238,6 +238,10 @@ impl Store for Cells {
         self.statement = statement;
     }
 
+    fn once_more(&mut self) -> Step<()> {
+        self.memory.count(1)
+    }
+
     fn block(&mut self, elements: Option<i64>, bytes: usize, piece: Piece, held: bool) -> Step<usize> {
         let elements = elements.unwrap_or(1).max(0);
         let count = usize::try_from(elements).map_err(|_| Stop::TooLarge("too many elements"))?;

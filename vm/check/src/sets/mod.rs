@@ -281,6 +281,10 @@ impl Store for Sets {
 
     fn at(&mut self, _: VarId) {}
 
+    fn once_more(&mut self) -> Step<()> {
+        self.count(1)
+    }
+
     fn block(&mut self, elements: Option<i64>, bytes: usize, piece: Piece, held: bool) -> Step<usize> {
         self.count(1)?;
         let elements = elements.unwrap_or(1).max(0);

@@ -323,3 +323,52 @@ fn a_copy_made_by_an_update_may_be_flattened() {
     tally.show("a copy that is flattened");
     assert_eq!(tally.large, BTreeMap::new());
 }
+
+/// However many rounds there are over nothing, a check comes to its end.
+#[test]
+fn rounds_over_empty_arrays_cost_something() {
+    let input = "let r =
+  loop x = x0 for t < T do
+    let y =
+      kernel i < n do
+        let p = x[min(i+1,n-1)]
+        in p
+    in y
+";
+    let env = "size T = 1000000000000, n = 0\narray x0 : [n]f32\n";
+    let (region, observed) = case::region_of(env, input).expect("a region");
+    let places = decided(&circuits(region.region(), &observed), None);
+    for budget in [Budget::BRIEF, Budget::default()] {
+        let verdict = check(&region, &observed, &places, budget);
+        assert!(matches!(verdict, Verdict::TooLarge(_)), "{verdict:?}");
+    }
+}
+
+/// A place outside of its block is not taken: it is no mistake where the program ends at the copy to it, else it is one.
+#[test]
+fn places_outside_of_a_block_are_wrong_unless_the_program_ends_there() {
+    let input = "let ys =
+  kernel i < n do
+    let p = i * 3
+    in p
+let r = xs with [at :+ n * 1] = ys
+";
+    for (at, ends) in [(3, false), (4, true), (9, true)] {
+        let env = format!("size n = 2, at = {at}\narray xs : [5]i64\n");
+        let (region, observed) = case::region_of(&env, input).expect("a region");
+        let code = region.region();
+        let circuits = circuits(code, &observed);
+        let mut decisions = decided(&circuits, None);
+        let verdict = check(&region, &observed, &decisions, Budget::default());
+        match ends {
+            true => assert!(matches!(verdict, Verdict::TooLarge(_)), "{at}: {verdict:?}"),
+            false => {
+                assert_eq!(verdict, Verdict::Proved, "{}", circuits.text(code));
+                let moved = decisions.homes.values_mut().find(|home| home.offset.constant == at);
+                moved.expect("ys lies in xs").offset.constant = 9;
+                let verdict = check(&region, &observed, &decisions, Budget::default());
+                assert!(matches!(verdict, Verdict::Refused(_)), "{verdict:?}");
+            }
+        }
+    }
+}
