@@ -86,6 +86,21 @@ impl Aliases {
         Aliases(Some(merged.into()))
     }
 
+    /// Members of any of them: one after the other, each member would be copied as often as there are sets.
+    pub(super) fn union_all(sets: &[Aliases]) -> Aliases {
+        match sets {
+            [] => Aliases::default(),
+            [one] => one.clone(),
+            [one, other] => one.union(other),
+            _ => {
+                let mut all: Vec<Alias> = sets.iter().flat_map(Aliases::iter).collect();
+                all.sort_unstable();
+                all.dedup();
+                Aliases((!all.is_empty()).then(|| all.into()))
+            }
+        }
+    }
+
     /// Members that are wanted.
     pub(super) fn filter(&self, wanted: impl Fn(Alias) -> bool) -> Aliases {
         if self.iter().all(&wanted) {
@@ -131,6 +146,10 @@ mod tests {
     fn union_is_sorted_and_has_no_duplicates() {
         assert_eq!(members(&set(&[5, 1, 3]).union(&set(&[3, 2, 9]))), [1, 2, 3, 5, 9]);
         assert!(set(&[]).union(&set(&[])).is_empty());
+        let several = [set(&[4, 8]), set(&[]), set(&[8, 2]), set(&[4])];
+        assert_eq!(members(&Aliases::union_all(&several)), [2, 4, 8]);
+        assert_eq!(members(&Aliases::union_all(&several[..2])), [4, 8]);
+        assert!(Aliases::union_all(&[set(&[]), set(&[]), set(&[])]).is_empty());
     }
 
     #[test]

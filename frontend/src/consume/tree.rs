@@ -283,24 +283,29 @@ impl Marks {
 impl Value {
     /// Everything that any part shares.
     pub(super) fn aliases(&self) -> Aliases {
-        let mut all = Aliases::default();
-        self.each(&mut |part| all = all.union(part));
-        all
+        let mut all = Vec::new();
+        self.each(&mut |part| all.push(part.clone()));
+        Aliases::union_all(&all)
     }
 
     /// What the arrays in it share; captures of functions are left out.
     pub(super) fn array_aliases(&self) -> Aliases {
-        match self {
-            Tree::Scalar | Tree::Function(..) => Aliases::default(),
-            Tree::Array(a) | Tree::Hidden(a) => a.clone(),
-            Tree::Record(fields) => {
-                fields.iter().fold(Aliases::default(), |all, (_, t)| all.union(&t.array_aliases()))
+        fn gather(value: &Value, all: &mut Vec<Aliases>) {
+            match value {
+                Tree::Scalar | Tree::Function(..) => {}
+                Tree::Array(a) | Tree::Hidden(a) => all.push(a.clone()),
+                Tree::Record(fields) => fields.iter().for_each(|(_, part)| gather(part, all)),
+                Tree::Sum(constructors) => {
+                    constructors
+                        .iter()
+                        .flat_map(|(_, parts)| parts.iter())
+                        .for_each(|part| gather(part, all));
+                }
             }
-            Tree::Sum(constructors) => constructors
-                .iter()
-                .flat_map(|(_, parts)| parts.iter())
-                .fold(Aliases::default(), |all, t| all.union(&t.array_aliases())),
         }
+        let mut all = Vec::new();
+        gather(self, &mut all);
+        Aliases::union_all(&all)
     }
 
     /// The sets of aliases of the parts that stay apart: the fields of records.
