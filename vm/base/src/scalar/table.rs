@@ -4,6 +4,7 @@ use super::value::Scalar;
 use crate::elem::ElemType;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::LazyLock;
 
 /// The element types an operation accepts. All operands have the same type, except as `operand_type` says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -401,9 +402,17 @@ impl FromStr for ScalarOp {
     type Err = ();
 
     fn from_str(text: &str) -> Result<ScalarOp, ()> {
-        ScalarOp::ALL.iter().copied().find(|op| op.name() == text).ok_or(())
+        let found = BY_NAME.binary_search_by_key(&text, |op| op.name());
+        found.map(|at| BY_NAME[at]).map_err(drop)
     }
 }
+
+/// All operations in the order of their names: text of programs is full of them.
+static BY_NAME: LazyLock<Vec<ScalarOp>> = LazyLock::new(|| {
+    let mut all = ScalarOp::ALL.to_vec();
+    all.sort_unstable_by_key(|op| op.name());
+    all
+});
 
 #[cfg(test)]
 mod tests {
