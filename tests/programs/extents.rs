@@ -1,5 +1,6 @@
 //! Extents that do not fit into 64 bits, and those of nothing: an error on every engine, never a wrapped number or an error left out.
 
+use crate::places::agree;
 use galopvm::{Program, Value};
 use galopvm_base::Scalar;
 use galopvm_jit::X86Backend;
@@ -158,4 +159,19 @@ fn rows_without_elements_have_their_errors() {
             assert_eq!(session.call("main", sizes(0, m)).as_deref(), Ok(&sizes(0, 0)[..1]), "{name}, {m}");
         }
     }
+}
+
+/// Of rows that are not there, parts have the extents that types say, also where no such row could have them; what is put together
+/// again from parts has the extent of a row.
+#[test]
+fn parts_of_rows_that_are_not_there() {
+    let text = "entry main (x: f64) =
+        let i = i64.f64 x - 4
+        let a = replicate (i64.f64 x / 100) (replicate 2 i)
+        let rests = map (\\row -> row[i:]) a
+        let first = map (\\row -> row[:i]) a
+        let whole = map (\\row -> row[i:] ++ row[:i]) a
+        let nested = map (\\k -> map (\\row -> let part = row[i:] in map (+ k) part) a) (iota 3)
+        in (length (transpose rests), length (transpose first), length (transpose whole), whole, nested)";
+    agree(text, &[4.0, 5.0, 6.0, 9.0, 1.0, 0.0]);
 }

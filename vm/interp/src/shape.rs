@@ -83,7 +83,9 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
         let mut definitions = Definitions { registers, given, at: HashMap::new(), effort: EFFORT };
         definitions.collect(block);
         let rank = registers.ty(result).rank as usize;
-        definitions.shape(result).unwrap_or_else(|| SmallVec::from_elem(UNKNOWN, rank))
+        let mut shape = definitions.shape(result).unwrap_or_else(|| SmallVec::from_elem(UNKNOWN, rank));
+        shape.iter_mut().for_each(|extent| *extent = (*extent).max(0));
+        shape
     }
 }
 
@@ -274,6 +276,11 @@ impl<'a> Definitions<'_, 'a> {
         let (Some(start), Some(end), Some(step)) = (part(start), part(end), part(step)) else {
             return UNKNOWN;
         };
+        if step.is_none() {
+            // What types say of it, wherever it begins: no row is there that it could be outside of, and what is put together again
+            // from parts of rows has their extent.
+            return end.unwrap_or(extent).saturating_sub(start.unwrap_or(0));
+        }
         let index = galopvm_store::array::SliceIndex::Range { start, end, step };
         let view = galopvm_lmad::Lmad::row_major(&[extent]);
         galopvm_store::array::view::slice(&view, &[index]).map_or(UNKNOWN, |view| view.dims[0].size)

@@ -80,7 +80,9 @@ impl<'a> Optimizer<'a> {
         let Some(plan) = self.plan_here(registers).map(|active| Arc::clone(&active.plan)) else {
             return Ok(None);
         };
-        let Some((elem, shape)) = plan.record.early(block) else { return Ok(None) };
+        // Of rows that are not there, types may say less than nothing.
+        let early = plan.record.early(block).filter(|(_, shape)| shape.iter().all(|extent| *extent >= 0));
+        let Some((elem, shape)) = early else { return Ok(None) };
         self.tiers.coverage.met(Met::PlaceNew);
         Ok(Granted::new(self.early_block(registers, &plan, block, elem, shape)?, 1))
     }
@@ -93,6 +95,9 @@ impl<'a> Optimizer<'a> {
         view: Lmad,
     ) -> Outcome<Option<Granted>> {
         let Some(active) = self.plan_here(registers) else { return Ok(None) };
+        if view.dims.iter().any(|dim| dim.size < 0) {
+            return Ok(None);
+        }
         let fits =
             |array: &Array| array.elem() == elem && view.fits((array.block().len() / elem.bytes()) as i64);
         if let Some((_, place)) = active.making.iter().rev().find(|(making, _)| *making == block) {
