@@ -127,7 +127,7 @@ fn mutant(corpus: &Corpus, random: &mut Random) -> (String, Mutant) {
 }
 
 /// Numbers of neighbouring cases give unlike random numbers.
-fn random_of(number: u64) -> Random {
+pub fn random_of(number: u64) -> Random {
     Random::new(number.wrapping_mul(0xd134_2543_de82_ef95).wrapping_add(1))
 }
 
@@ -173,7 +173,8 @@ fn attempt(corpus: &Corpus, number: u64, met: &Coverage) -> Outcome {
     }
 }
 
-fn check(module: Module, random: &mut Random, met: &Coverage) -> Result<Outcome, String> {
+/// Calls the entry points of a module, each several times: everybody has to give the same.
+pub fn check(module: Module, random: &mut Random, met: &Coverage) -> Result<Outcome, String> {
     let module = match verify(module) {
         Ok(module) => module,
         Err(why) => return Ok(Outcome::Refused(why.to_string())),

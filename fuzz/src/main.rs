@@ -1,4 +1,4 @@
-//! Cases that look for mistakes: damaged programs, sessions of several calls, pairs of views.
+//! Cases that look for mistakes: damaged programs and sources, values in files, sessions of several calls, pairs of views.
 //!
 //! - `main.rs`: the cases one by one, in threads.
 //! - `corpus.rs`: the programs that damage starts from. `mutate.rs`: the damage. `case.rs`: what is done with a case,
@@ -7,6 +7,8 @@
 //!   scripts that still go wrong.
 //!   `given.rs`: a program of a file in their place.
 //! - `met.rs`: which decisions were met, and which never were.
+//! - `sources.rs`: source text with mistakes, through the front end.
+//! - `values.rs`: values in files, mostly damaged.
 //! - `views.rs`: the algebra of views against enumeration.
 //!
 //! A case is a pure function of its number.
@@ -26,6 +28,8 @@ mod mutate;
 mod reduce;
 mod scribe;
 mod sessions;
+mod sources;
+mod values;
 mod views;
 
 use case::{Outcome, Tally};
@@ -33,6 +37,7 @@ use corpus::Corpus;
 use galopvm_guard::Guarded;
 use galopvm_runtime::Coverage;
 use sessions::{Kind, Programs};
+use sources::Written;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -41,7 +46,7 @@ use std::time::{Duration, Instant};
 /// Cases of a run that says nothing else: short enough for every change.
 const COUNT: u64 = 20_000;
 
-const USAGE: &str = "usage: galopvm-fuzz [damage | sessions | far | views] [--program FILE] [--backend vulkan] \
+const USAGE: &str = "usage: galopvm-fuzz [damage | sources | values | sessions | far | views] [--program FILE] [--with FOLDER] [--backend vulkan] \
 [--start N] [--count N] [--seconds N] [--threads N] [--guard] [--coverage FILE]";
 
 #[global_allocator]
@@ -51,8 +56,12 @@ static ALLOCATOR: Guarded = Guarded;
 enum Target {
     /// Damaged programs.
     Damage(Corpus),
+    /// Source text with mistakes.
+    Sources(Written),
     /// Sessions of several calls.
     Sessions(Kind),
+    /// Values in files.
+    Values,
     /// Pairs of views.
     Views,
 }
@@ -61,7 +70,9 @@ impl Target {
     fn run(&self, number: u64, met: &Coverage) -> Outcome {
         match self {
             Target::Damage(corpus) => case::run(corpus, number, met),
+            Target::Sources(written) => sources::run(written, number, met),
             Target::Sessions(kind) => sessions::run(*kind, number, met),
+            Target::Values => values::run(number),
             Target::Views => views::run(number),
         }
     }
@@ -69,7 +80,9 @@ impl Target {
     fn shown(&self, number: u64) -> String {
         match self {
             Target::Damage(corpus) => case::shown(corpus, number),
+            Target::Sources(written) => sources::shown(written, number),
             Target::Sessions(kind) => sessions::shown(kind.programs, number),
+            Target::Values => values::shown(number),
             Target::Views => views::shown(number),
         }
     }
@@ -92,8 +105,10 @@ fn arguments() -> Result<Args, String> {
     let of_sessions = |programs| Target::Sessions(Kind { programs, on_vulkan: false });
     let target = match words.next_if(|word| !word.starts_with('-')).as_deref() {
         None | Some("damage") => Target::Damage(Corpus::load()),
+        Some("sources") => Target::Sources(Written::load()),
         Some("sessions") => of_sessions(Programs::Plain),
         Some("far") => of_sessions(Programs::Far),
+        Some("values") => Target::Values,
         Some("views") => Target::Views,
         Some(other) => return Err(format!("{other} is not known")),
     };
@@ -126,6 +141,11 @@ fn arguments() -> Result<Args, String> {
                 (Some(_), _) => return Err("a program is for `sessions` and `far`".into()),
                 _ => return Err("--program wants a file".into()),
             },
+            "--with" => match (&value, &mut args.target) {
+                (Some(folder), Target::Sources(written)) => written.add_folder(folder.as_ref())?,
+                (Some(_), _) => return Err("more programs are for `sources`".into()),
+                _ => return Err("--with wants a folder".into()),
+            },
             "--backend" => match (value.as_deref(), &mut args.target) {
                 (Some("vulkan"), Target::Sessions(kind)) => {
                     sessions::vulkan().map_err(|why| format!("there is no Vulkan: {why}"))?;
@@ -156,7 +176,7 @@ fn main() -> ExitCode {
     galopvm_guard::tell_cases();
     let (tally, met) = cases(&args);
     met.add_all(&before);
-    if !matches!(args.target, Target::Views) {
+    if !matches!(args.target, Target::Values | Target::Views) {
         print!("{}", met::table(&met));
     }
     if let Some(file) = &args.coverage

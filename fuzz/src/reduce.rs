@@ -109,6 +109,11 @@ impl Reducer {
             simpler.setting.small_caches = false;
             found |= self.take(simpler);
         }
+        if self.script.setting.background {
+            let mut simpler = self.script.clone();
+            simpler.setting.background = false;
+            found |= self.take(simpler);
+        }
         for k in (0..self.script.setting.without.len()).rev() {
             let mut simpler = self.script.clone();
             simpler.setting.without.remove(k);

@@ -87,8 +87,8 @@ const SOON_HOT: u64 = 1 << 12;
 const SMALL_L1: usize = 1 << 8;
 const SMALL_L2: usize = 1 << 11;
 
-/// Makes of a number that draws something the one that draws the caches.
-const CACHES: u64 = 0x63_6163_6865;
+/// Makes of a number that draws something one that draws what is said apart.
+const APART: u64 = 0x61_7061_7274;
 
 /// Who executes the session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -127,6 +127,8 @@ pub struct Setting {
     pub cpu: CpuMode,
     /// Caches are so small that small arrays do not fit into them.
     pub small_caches: bool,
+    /// What is hot is compiled on a thread of its own, and comes when it is ready: which calls that is says no number.
+    pub background: bool,
     pub eager: bool,
     pub without: Vec<Switch>,
     /// What a call may spend, and the bytes that all values may take.
@@ -307,9 +309,10 @@ impl Setting {
         let memory = if random.one_in(20) { (1 << 10) << random.below(10) } else { MEMORY };
         let checks = !random.one_in(4);
         // Drawn apart: what a number gives otherwise stays as it was.
-        let small_caches = Random::new(random.clone().bits() ^ CACHES).one_in(2);
+        let mut apart = Random::new(random.clone().bits() ^ APART);
+        let (small_caches, background) = (apart.one_in(2), apart.one_in(3));
         let cpu = X86Backend::greatest_mode();
-        Setting { executor, cpu, small_caches, eager, without, fuel, memory, checks }
+        Setting { executor, cpu, small_caches, background, eager, without, fuel, memory, checks }
     }
 
     /// The same with every instruction set.
@@ -354,7 +357,7 @@ impl Setting {
             quick: None,
             threshold: 1,
             always: true,
-            background: false,
+            background: self.background,
             kernels: SHARED.kernels.clone(),
         };
         let Shared { x86, vector, few, reference, .. } = &*SHARED;
@@ -406,10 +409,14 @@ impl Script {
 
 impl fmt::Display for Script {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Setting { executor, cpu, small_caches, eager, without, fuel, memory, checks } = &self.setting;
+        let Setting { executor, cpu, small_caches, background, eager, without, fuel, memory, checks } =
+            &self.setting;
         write!(f, "{executor:?} {cpu}, eager {eager}, without {without:?}")?;
         if *small_caches {
             write!(f, ", small caches")?;
+        }
+        if *background {
+            write!(f, ", in the background")?;
         }
         if !self.setting.has_usual_limits() {
             write!(f, ", {fuel} operations, {memory} bytes")?;

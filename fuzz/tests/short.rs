@@ -18,11 +18,21 @@ fn damaged_programs() {
 }
 
 #[test]
+fn sources_with_mistakes() {
+    finds_nothing("sources", "1500");
+}
+
+#[test]
 fn sessions_of_several_calls() {
     let told = finds_nothing("sessions", "150");
     let refused =
         told.split("unreadable, ").nth(1).and_then(|rest| rest.split(' ').next()?.parse::<u32>().ok());
     assert!(refused.is_some_and(|refused| refused < 30), "too many programs do not compile: {told}");
+}
+
+#[test]
+fn values_in_files() {
+    finds_nothing("values", "5000");
 }
 
 #[test]
