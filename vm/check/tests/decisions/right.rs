@@ -372,3 +372,29 @@ let r = xs with [at :+ n * 1] = ys
         }
     }
 }
+
+/// Which of several elements stays at a place that all of them are copied to is said by nobody, and refused by nobody.
+#[test]
+fn updates_of_a_place_by_several_elements_are_no_mistake() {
+    let input = "let r =
+  kernel k < n do
+    let ys =
+      kernel a < 2, b < k + 1 do
+        let p = a * 10 + b
+        in p
+    let zs = xs with [[1 + {(2:2),(k+1:2)}]] = ys
+    in zs
+let s =
+  kernel j < n, i < 12 do
+    let q = r[j, i]
+    in q
+";
+    for n in [1, 2, 4] {
+        let env = format!("size n = {n}\narray xs : [12]i64\n");
+        let (region, observed) = case::region_of(&env, input).expect("a region");
+        let decisions = decided(&circuits(region.region(), &observed), None);
+        let verdict = check(&region, &observed, &decisions, Budget::default());
+        assert!(!matches!(verdict, Verdict::Refused(_)), "{n}: {verdict:?}");
+        assert_eq!(verdict == Verdict::Proved, n == 1, "{n}: {verdict:?}");
+    }
+}
