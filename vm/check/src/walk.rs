@@ -127,8 +127,6 @@ pub(crate) fn walk<S: Store>(
         Ok(()) => walk.outside.map_or(End::Proved, End::Refused),
         Err(Stop::TooLarge(what)) => End::TooLarge(what),
         Err(Stop::Refused(_)) if S::SWEEPS && walk.sides > 0 => End::TooLarge("a side of a branch"),
-        // What follows from its not being there is not known, as long as the program may end before anything does.
-        Err(Stop::Refused(_)) if walk.outside.is_some() => End::TooLarge("a place outside of its block"),
         Err(Stop::Refused(fault)) => End::Refused(walk.text(&fault)),
     }
 }
@@ -355,8 +353,7 @@ impl<'a, S: Store> Walk<'a, S> {
             }
             match self.store.empty(block, view, true) {
                 Err(Stop::Refused(fault @ Fault::Outside { .. })) => {
-                    let text = self.text(&fault);
-                    self.outside.get_or_insert(text);
+                    self.note_outside(&fault);
                     return self.fresh(var);
                 }
                 made => return Ok((made?, true)),
@@ -370,6 +367,12 @@ impl<'a, S: Store> Walk<'a, S> {
             return refuse(format!("`{}` is made before its block", self.name(var)));
         }
         self.in_own_block(var, self.shape(var), order)
+    }
+
+    fn note_outside(&mut self, fault: &Fault) {
+        if self.outside.is_none() {
+            self.outside = Some(self.text(fault));
+        }
     }
 
     /// A new array in a new block of its own, whatever is decided.
@@ -426,7 +429,11 @@ impl<'a, S: Store> Walk<'a, S> {
                 _ if view.is_empty() => {}
                 None => return Err(Stop::TooLarge("an array has a place, and lies nobody knows where")),
                 Some((at, lies)) if at == block && lies.is(&view) => {}
-                Some(_) => return refuse(format!("`{}` does not lie in its place", self.name(var))),
+                Some(_) => match self.store.empty(block, view, true) {
+                    // It could not be made there.
+                    Err(Stop::Refused(fault @ Fault::Outside { .. })) => self.note_outside(&fault),
+                    _ => return refuse(format!("`{}` does not lie in its place", self.name(var))),
+                },
             }
         }
         self.names[var.index()] = Bound::Array(array);

@@ -441,14 +441,13 @@ impl Store for Cells {
             return self.end();
         }
         let (from, to) = (from.only()?.clone(), to.only()?.clone());
-        let Where::At(block, lies) = &to.lies else {
+        let Where::At(block, _) = to.lies else {
             return Err(Stop::TooLarge("an array is written that lies nobody knows where"));
         };
-        // The language does not say which of the elements stays.
-        if !lies.is_injective() {
+        // By the meaning, that is: the language does not say which of the elements stays.
+        if !to.view.is_injective() {
             return Err(Stop::TooLarge("a place that several elements are copied to"));
         }
-        let block = *block;
         let is_there = from.lies.is(&to.lies);
         self.begin();
         for (k, (at, (of, place))) in from.view.places().zip(pairs(&to)).enumerate() {
