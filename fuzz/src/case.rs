@@ -202,7 +202,7 @@ pub fn check(module: Module, random: &mut Random, met: &Coverage) -> Result<Outc
             let other = call(&module, entry, seed, (options, LONGEST_COMPILED), met)
                 .map_err(|what| format!("entry {entry} under {setting:?}: {what}"))?;
             let is_limited = |outcome: &Called| outcome.as_ref().is_err_and(|(kind, _)| is_limit(*kind));
-            if !are_alike(&first, &other) && !is_limited(&first) && !is_limited(&other) {
+            if first != other && !is_limited(&first) && !is_limited(&other) {
                 return Err(format!("entry {entry} gives {first:?}, under {setting:?} {other:?}"));
             }
         }
@@ -251,31 +251,6 @@ fn call(
         0 => Ok(outcome),
         live => Err(format!("{live} bytes are in use after a call of {name}")),
     }
-}
-
-/// Whether two outcomes are the same, but for the shapes of arrays without elements: a part of rows that are not there may begin
-/// outside of them, and then nobody says which extents it has, or that it has the same ones everywhere.
-fn are_alike(first: &Called, other: &Called) -> bool {
-    match (first, other) {
-        (Ok(first), Ok(other)) => first == other || without_shapes(first) == without_shapes(other),
-        _ if [first, other].iter().any(|outcome| outcome.as_ref().is_err_and(is_about_nothing)) => true,
-        _ => first == other,
-    }
-}
-
-/// Whether an error is about the shapes of rows of which one at least has no elements.
-fn is_about_nothing((_, text): &(ErrorKind, String)) -> bool {
-    let text = text.lines().next().unwrap_or_default();
-    text.starts_with("Rows of a result differ in shape") && text.contains("[0]")
-}
-
-/// A text of values, in which arrays without elements have no shape.
-fn without_shapes(text: &str) -> String {
-    let mut parts = text.split("empty(");
-    let first = parts.next().unwrap_or_default().to_string();
-    parts.fold(first, |all, part| {
-        all + "empty(" + part.trim_start_matches(|c: char| "[]".contains(c) || c.is_ascii_digit())
-    })
 }
 
 /// Whether a call ended by a limit, which depends on who executes it.

@@ -14,7 +14,7 @@ pub enum Clock {
 impl Clock {
     /// Now, for what the calling thread does alone.
     pub fn start() -> Clock {
-        busy("/proc/thread-self/schedstat").map_or_else(Clock::together, Clock::Busy)
+        busy().map_or_else(Clock::together, Clock::Busy)
     }
 
     /// Now, for what other threads may do as well.
@@ -25,9 +25,7 @@ impl Clock {
     /// What was used since, at most: a process that was kept from working all the time did not do it for this either.
     pub fn elapsed(&self) -> Duration {
         match self {
-            Clock::Busy(start) => {
-                busy("/proc/thread-self/schedstat").unwrap_or_default().saturating_sub(*start)
-            }
+            Clock::Busy(start) => busy().unwrap_or_default().saturating_sub(*start),
             Clock::Together(moment, used) => {
                 let wall = moment.elapsed();
                 match (used, process()) {
@@ -39,9 +37,9 @@ impl Clock {
     }
 }
 
-/// What the thread that a file is about had.
-fn busy(file: &str) -> Option<Duration> {
-    let text = std::fs::read_to_string(file).ok()?;
+/// What the calling thread had.
+fn busy() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 

@@ -200,7 +200,7 @@ fn list(random: &mut Random, text: &str) -> String {
 }
 
 /// A line less, twice, or at another place.
-fn lines(random: &mut Random, text: &str) -> String {
+pub fn lines(random: &mut Random, text: &str) -> String {
     let mut all: Vec<&str> = text.lines().collect();
     if all.len() < 2 {
         return text.into();

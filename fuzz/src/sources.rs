@@ -8,6 +8,7 @@ use crate::author;
 use crate::case::{self, Outcome};
 use crate::clock::Clock;
 use crate::generate;
+use crate::mutate;
 use crate::scribe;
 use galopvm_base::Sources;
 use galopvm_bytecode::verify;
@@ -356,23 +357,14 @@ fn around(random: &mut Random, text: &str) -> String {
     [&all[..place.start], &[new.as_str()], &all[place.end..]].concat().concat()
 }
 
-/// A line less, twice, at another place, or of another program.
+/// A line of another program more, or one less, twice, or at another place.
 fn lines(random: &mut Random, text: &str, other: &str) -> String {
-    let mut all: Vec<&str> = text.lines().collect();
-    if all.len() < 2 {
-        return text.into();
-    }
-    let (at, to) = (random.below(all.len()), random.below(all.len()));
     let others: Vec<&str> = other.lines().collect();
-    match random.below(5) {
-        0 => drop(all.remove(at)),
-        1 => all.insert(to, all[at]),
-        2 => all.swap(at, to),
-        3 if !others.is_empty() => all.insert(at, *random.pick(&others)),
-        _ => {
-            let next = (at + 1) % all.len();
-            all.swap(at, next);
-        }
+    if others.is_empty() || !random.one_in(4) {
+        return mutate::lines(random, text);
     }
+    let mut all: Vec<&str> = text.lines().collect();
+    let at = random.below(all.len() + 1);
+    all.insert(at, *random.pick(&others));
     all.join("\n")
 }
