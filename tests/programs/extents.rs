@@ -175,3 +175,53 @@ fn parts_of_rows_that_are_not_there() {
         in (length (transpose rests), length (transpose first), length (transpose whole), whole, nested)";
     agree(text, &[4.0, 5.0, 6.0, 9.0, 1.0, 0.0]);
 }
+
+/// Parts that were made are put together with the extents that they were made with, by every engine alike; where rows of a result
+/// differ by that, each says so.
+#[test]
+fn parts_of_rows_that_are_not_there_put_together() {
+    let text = "entry main (x: f64) =
+        let n = i64.f64 x / 100
+        let m = 3i64
+        let a = replicate 2 (replicate n (iota m))
+        let together (i: i64) (rows: [n][m]i64): [n][m]i64 =
+          let rests = map (\\row -> opaque row[i:]) rows
+          let first = map (\\row -> opaque row[:i]) rows
+          in map2 concat rests first :> [n][m]i64
+        in (map2 together (map (+ i64.f64 x) (iota 2)) a, map2 together [2, 1] a)";
+    agree(text, &[0.0, 1.0, 2.0, 3.0, 5.0, -1.0, -7.0]);
+}
+
+/// The rows of an operator over none have the shape that a function would give them, in whatever it is called.
+#[test]
+fn rows_of_functions_that_were_not_called() {
+    let text = "
+      #[noinline] def same [m] (row: [m]i64): [m]i64 = map (+ 1) row
+      #[noinline] def rest [m] (k: i64) (row: [m]i64): [m - k]i64 = row[k:] :> [m - k]i64
+      #[noinline] def long (k: i64): i64 = if k > 2 then k * 2 else 1
+      #[noinline] def counted [m] (row: [m]i64): [m][4]i64 = map (\\e -> map (+ e) (iota 4)) (same row)
+      #[noinline] def chosen [m] (k: i64) (row: [m]i64): [2]i64 = if k > 1 then row[:2] :> [2]i64 else [k, k]
+      entry main (n: i64) (m: i64) =
+        let rows = replicate n (iota m)
+        let nested = replicate 2 rows
+        let k = long m
+        in (map same rows, map (rest 1) rows, map counted rows, map (chosen m) rows, map (\\_ -> iota k) rows,
+            map (\\r -> scan (+) 0 (rest 2 r)) rows, map (map same) nested, map (map (rest 1)) nested,
+            map (map counted) nested)";
+    let program = Program::from_source("functions.fut", text).unwrap_or_else(|e| panic!("{e}"));
+    let shapes = |n: i64| {
+        let rows = [vec![n, 3], vec![n, 2], vec![n, 3, 4], vec![n, 2], vec![n, 6], vec![n, 1]];
+        rows.into_iter().chain([vec![2, n, 3], vec![2, n, 2], vec![2, n, 3, 4]]).collect::<Vec<_>>()
+    };
+    for (name, mut session) in sessions(&program) {
+        for n in [0, 5] {
+            let found = session.call("main", sizes(n, 3)).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let found: Vec<Vec<i64>> = found
+                .iter()
+                .filter_map(|value| value.as_array())
+                .map(|array| array.shape().to_vec())
+                .collect();
+            assert_eq!(found, shapes(n), "{name}, {n}");
+        }
+    }
+}

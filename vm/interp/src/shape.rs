@@ -5,10 +5,11 @@
 
 use crate::prepare::UNKNOWN_TRIPS;
 use crate::{Adviser, Interpreter, Registers};
-use galopvm_base::ElemType;
 use galopvm_base::scalar::{convert, eval1, eval2, eval3};
+use galopvm_base::{Bits, ElemType};
 use galopvm_bytecode::{
-    BlockId, Given, Instr, Operand, RegId, Role, SliceDim, field::Fields, not_on_arrays, not_on_scalars,
+    BlockId, Function, Given, Instr, Module, Operand, RegId, Role, SliceDim, field::Fields, module::BODY,
+    not_on_arrays, not_on_scalars,
 };
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -49,9 +50,15 @@ const EFFORT: u32 = 4096;
 
 /// Where registers of a block and of the blocks in it are defined.
 struct Definitions<'r, 'a> {
-    registers: &'r Registers<'a>,
+    /// What is called; nothing if calls are not followed.
+    module: Option<&'a Module>,
+    code: &'a Function,
+    /// What registers hold; a function that was never called has none.
+    registers: Option<&'r Registers<'a>>,
     /// Parameters whose shapes are known.
     given: HashMap<RegId, Shape>,
+    /// Scalar parameters whose values are known.
+    numbers: HashMap<RegId, Bits>,
     at: HashMap<RegId, Definition<'a>>,
     effort: u32,
 }
@@ -80,7 +87,7 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
     ) -> Shape {
         let result = registers.code.blocks[block].results[k].reg;
         let given = registers.code.blocks[block].params.iter().copied().zip(params).collect();
-        let mut definitions = Definitions { registers, given, at: HashMap::new(), effort: EFFORT };
+        let mut definitions = Definitions { given, ..Definitions::of(Some(self.module), registers) };
         definitions.collect(block);
         let rank = registers.ty(result).rank as usize;
         let mut shape = definitions.shape(result).unwrap_or_else(|| SmallVec::from_elem(UNKNOWN, rank));
@@ -99,8 +106,7 @@ pub fn work(registers: &Registers<'_>, blocks: impl Iterator<Item = BlockId>, ti
 fn work_once(registers: &Registers<'_>, block: BlockId) -> Work {
     let nested = registers.code.blocks[block].code.iter().any(|instr| !Fields::of(instr).blocks.is_empty());
     if nested {
-        let mut definitions =
-            Definitions { registers, given: HashMap::new(), at: HashMap::new(), effort: EFFORT };
+        let mut definitions = Definitions::of(None, registers);
         definitions.collect(block);
         definitions.work(block)
     } else {
@@ -108,9 +114,22 @@ fn work_once(registers: &Registers<'_>, block: BlockId) -> Work {
     }
 }
 
-impl<'a> Definitions<'_, 'a> {
+impl<'r, 'a> Definitions<'r, 'a> {
+    /// Those of a function that is being executed, before its code was looked at.
+    fn of(module: Option<&'a Module>, registers: &'r Registers<'a>) -> Definitions<'r, 'a> {
+        Definitions {
+            module,
+            code: registers.code,
+            registers: Some(registers),
+            given: HashMap::new(),
+            numbers: HashMap::new(),
+            at: HashMap::new(),
+            effort: EFFORT,
+        }
+    }
+
     fn work(&mut self, block: BlockId) -> Work {
-        let code = &self.registers.code.blocks[block].code;
+        let code = &self.code.blocks[block].code;
         code.iter().fold(Work::flat(0), |sum, instr| sum.plus(self.instruction_work(instr)))
     }
 
@@ -137,7 +156,7 @@ impl<'a> Definitions<'_, 'a> {
 
     /// Parameters of the blocks that an instruction names.
     fn parameters(&mut self, instr: &Instr) {
-        let code = self.registers.code;
+        let code = self.code;
         for (block, all) in instr.given(code) {
             let define = |given: Given| match given {
                 Given::Counter => Definition::Unknown,
@@ -151,7 +170,7 @@ impl<'a> Definitions<'_, 'a> {
 
     /// All definitions in a block and in the blocks below it; the verifier bounds how deep they nest.
     fn collect(&mut self, block: BlockId) {
-        for instr in &self.registers.code.blocks[block].code {
+        for instr in &self.code.blocks[block].code {
             let fields = Fields::of(instr);
             self.at
                 .extend(fields.defs.iter().enumerate().map(|(k, def)| (def.0, Definition::Result(instr, k))));
@@ -166,7 +185,7 @@ impl<'a> Definitions<'_, 'a> {
             return Some(shape.clone());
         }
         match self.at.get(&reg).copied() {
-            None => self.registers.array_of(reg).map(|array| array.shape()),
+            None => self.registers?.array_of(reg).map(|array| array.shape()),
             Some(Definition::Unknown) => None,
             Some(Definition::Like(other)) => self.shape(other),
             Some(Definition::Row(array)) => self.shape(array).map(|shape| shape[1..].into()),
@@ -176,13 +195,13 @@ impl<'a> Definitions<'_, 'a> {
 
     fn result_shape(&mut self, instr: &'a Instr, k: usize) -> Option<Shape> {
         let parts = instr.parts();
-        let blocks = &self.registers.code.blocks;
+        let blocks = &self.code.blocks;
         match instr.gives()? {
             Role::Made | Role::Prefixes => {
                 let operator = instr.operator()?;
                 let result = blocks[operator.last_block()].results[k].reg;
                 let width = self.extent(operator.width.reg);
-                let row = if self.registers.is_array(result) { self.shape(result)? } else { Shape::new() };
+                let row = self.row(result)?;
                 Some([width].into_iter().chain(row).collect())
             }
             Role::Totals => self.shape(parts.neutral[k].reg),
@@ -197,11 +216,58 @@ impl<'a> Definitions<'_, 'a> {
                 }
                 Some(shape)
             }
-            Role::Joined => {
-                parts.blocks.iter().find_map(|(_, block)| self.shape(blocks[block].results[k].reg))
-            }
+            Role::Joined => match self.taken(instr) {
+                Some(block) => self.shape(blocks[block].results[k].reg),
+                None => parts.blocks.iter().find_map(|(_, block)| self.shape(blocks[block].results[k].reg)),
+            },
+            Role::Returned => self.of_call(instr, k, Definitions::shape),
             _ => self.own_shape(instr),
         }
+    }
+
+    /// The shape of what becomes a row; that of a scalar is empty.
+    fn row(&mut self, reg: RegId) -> Option<Shape> {
+        if self.code.regs[reg].is_scalar() { Some(Shape::new()) } else { self.shape(reg) }
+    }
+
+    /// The branch that is taken, if the condition depends on what is known.
+    fn taken(&mut self, instr: &Instr) -> Option<BlockId> {
+        let Instr::If { cond, then, otherwise, .. } = instr else { return None };
+        Some(if self.bits(cond.reg)? != 0 { *then } else { *otherwise })
+    }
+
+    /// What is asked of the register that result `k` of a call comes from, in the function that is called.
+    fn of_call<T>(
+        &mut self,
+        call: &'a Instr,
+        k: usize,
+        ask: impl FnOnce(&mut Definitions<'r, 'a>, RegId) -> Option<T>,
+    ) -> Option<T> {
+        let Instr::Call { function, args, .. } = call else { return None };
+        let module = self.module?;
+        let code = module.functions.get(*function)?;
+        self.effort = self.effort.checked_sub(u32::try_from(code.regs.len()).ok()?)?;
+        let (mut given, mut numbers) = (HashMap::new(), HashMap::new());
+        for (param, arg) in code.params.iter().zip(args) {
+            if code.regs[*param].is_scalar() {
+                numbers.extend(self.bits(arg.reg).map(|bits| (*param, bits)));
+            } else {
+                given.extend(self.shape(arg.reg).map(|shape| (*param, shape)));
+            }
+        }
+        let mut callee = Definitions {
+            module: Some(module),
+            code,
+            registers: None,
+            given,
+            numbers,
+            at: HashMap::new(),
+            effort: self.effort,
+        };
+        callee.collect(BODY);
+        let answer = ask(&mut callee, code.blocks[BODY].results.get(k)?.reg);
+        self.effort = callee.effort;
+        answer
     }
 
     /// The shape of an instruction's only result.
@@ -246,8 +312,7 @@ impl<'a> Definitions<'_, 'a> {
             }
             Instr::Replicate { count, value, .. } => {
                 let count = self.extent(count.reg);
-                let row =
-                    if self.registers.is_array(value.reg) { self.shape(value.reg)? } else { Shape::new() };
+                let row = self.row(value.reg)?;
                 Some([count].into_iter().chain(row).collect())
             }
             Instr::Iota { count, .. } => Some(std::iter::once(self.extent(count.reg)).collect()),
@@ -293,16 +358,21 @@ impl<'a> Definitions<'_, 'a> {
 
     /// An `i64` scalar, as far as it depends on sizes and on what is known.
     fn int(&mut self, reg: RegId) -> Option<i64> {
-        self.bits(reg).filter(|_| self.registers.elem(reg) == ElemType::I64).map(|bits| bits as i64)
+        self.bits(reg).filter(|_| self.code.regs[reg].elem == ElemType::I64).map(|bits| bits as i64)
     }
 
     fn bits(&mut self, reg: RegId) -> Option<u64> {
         self.effort = self.effort.checked_sub(1)?;
         match self.at.get(&reg).copied() {
-            None => Some(self.registers.scalar(reg).bits),
+            None => self.numbers.get(&reg).copied().or_else(|| self.registers.map(|r| r.scalar(reg).bits)),
             Some(Definition::Like(other)) => self.bits(other),
             Some(Definition::Row(_) | Definition::Unknown) => None,
-            Some(Definition::Result(instr, _)) => match instr {
+            Some(Definition::Result(instr, k)) => match instr {
+                Instr::Call { .. } => self.of_call(instr, k, Definitions::bits),
+                Instr::If { .. } => {
+                    let block = self.taken(instr)?;
+                    self.bits(self.code.blocks[block].results.get(k)?.reg)
+                }
                 Instr::Const { value, .. } => Some(value.bits),
                 Instr::Op1 { op, ty, a, .. } => Some(eval1(*op, *ty, self.bits(a.reg)?)),
                 Instr::Op2 { op, ty, a, b, .. } => eval2(*op, *ty, self.bits(a.reg)?, self.bits(b.reg)?).ok(),

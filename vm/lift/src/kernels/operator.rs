@@ -166,6 +166,7 @@ impl Lifter<'_> {
             types.push(Type { elem: *elem, shape });
         }
         let body = self.close(results);
+        self.require_rows(&axes, &types);
         let mut pat = Vec::new();
         let mut made = Vec::new();
         for ty in types {
@@ -175,6 +176,17 @@ impl Lifter<'_> {
         }
         self.emit(pat, Rhs::Kernel { axes, body });
         Ok(made)
+    }
+
+    /// Traps where rows would have extents of less than nothing. Where there are no rows, nothing in them asks; the interpreter
+    /// has the array with extents of 0 then, and every size that is made of them is another one.
+    fn require_rows(&mut self, axes: &[Axis], types: &[Type]) {
+        let some = axes.first().is_some_and(|axis| self.is_at_least(&axis.bound, 1));
+        if !some {
+            for extent in types.iter().flat_map(|ty| ty.shape.iter().skip(1)) {
+                self.require(algebra::int(ScalarOp::Le, Exp::int(0), extent.clone()));
+            }
+        }
     }
 
     /// Makes the dimensions of rows axes of the kernel around them while that costs little; rows that remain

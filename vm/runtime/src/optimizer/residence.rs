@@ -58,9 +58,10 @@ impl Placing {
         Placing { results, places: Vec::new(), grounds: Vec::new() }
     }
 
-    /// Result `k` lives there, unless it has a residence already.
+    /// Result `k` lives there, unless it has a residence already. An array without elements needs none; it has the extents that
+    /// executing gives it, which need not be those that the place was decided with.
     pub(super) fn settle(&mut self, k: usize, place: Granted, ground: Ground) {
-        if !self.has(k) {
+        if !self.has(k) && place.array().elements() > 0 {
             self.make_room();
             self.places[k] = Some(place);
             self.grounds[k] = Some(ground);
