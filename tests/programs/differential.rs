@@ -90,12 +90,13 @@ fn results_in_their_places_agree() {
                 let mut session = Session::new(program.module().clone(), options);
                 let values = arguments(session.memory(), &generated.params, extents, layout, seed);
                 let found = session.call("main", values).map_err(|error| error.to_string());
-                let refused = session.plan_figures().refused;
-                let wrong = match (&expected, &found) {
-                    _ if refused > 0 => Some(format!("{refused} plans refused by the checker")),
-                    (Ok(e), Ok(f)) => difference(e, f, Tolerance::NONE),
-                    (Err(e), Err(f)) if e == f => None,
-                    (e, f) => Some(format!("{f:?} instead of {e:?}")),
+                let wrong = match (&expected, &found, session.violation()) {
+                    (_, _, Some(violation)) => {
+                        Some(format!("the checker refuses what was decided: {violation}"))
+                    }
+                    (Ok(e), Ok(f), None) => difference(e, f, Tolerance::NONE),
+                    (Err(e), Err(f), None) if e == f => None,
+                    (e, f, None) => Some(format!("{f:?} instead of {e:?}")),
                 };
                 failures.extend(
                     wrong.map(|wrong| format!("seed {seed}, {extents:?}: {wrong}\n{}", generated.source)),

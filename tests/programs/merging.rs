@@ -22,9 +22,8 @@ fn calls(text: &str, numbers: &[i64], switches: Switches, budget: Option<u64>) -
         values.iter().map(|value| format!("{value}\n")).collect()
     };
     let results = numbers.iter().map(call).collect();
-    let plans = session.plan_figures();
-    assert_eq!(plans.refused, 0, "the checker refuses plans");
-    Seen { results, memory: session.memory().stats(), plans }
+    assert_eq!(session.violation(), None, "the checker refuses what was decided");
+    Seen { results, memory: session.memory().stats(), plans: session.plan_figures() }
 }
 
 /// Results are the same with and without merging, whatever else is on, and memory never rises. Gives what was seen with

@@ -176,6 +176,9 @@ fn operation<S: Store>(op: ScalarOp, elem: ElemType, mut values: SmallVec<[Bound
             _ => Bound::Unknown(mark_of(then).filter(|then| mark_of(otherwise) == Some(*then))),
         };
     }
+    if let Some(decisive) = values.iter().position(|value| decides(op, elem, value)) {
+        return values.swap_remove(decisive);
+    }
     let mut bits: SmallVec<[Bits; 3]> = SmallVec::new();
     for value in &values {
         if let Bound::Number(value) = value {
@@ -200,6 +203,17 @@ fn operation<S: Store>(op: ScalarOp, elem: ElemType, mut values: SmallVec<[Bound
         _ => None,
     };
     moved.map_or(Bound::Unknown(None), Bound::Moving)
+}
+
+/// Whether a conjunction or disjunction is this operand, whatever the other one is.
+fn decides<S: Store>(op: ScalarOp, elem: ElemType, value: &Bound<S>) -> bool {
+    let Bound::Number(number) = value else { return false };
+    elem == ElemType::Bool
+        && match op {
+            ScalarOp::And => number.bits & 1 == 0,
+            ScalarOp::Or => number.bits & 1 == 1,
+            _ => false,
+        }
 }
 
 /// A number with multiples of swept variables that a value is.
