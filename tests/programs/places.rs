@@ -397,3 +397,17 @@ fn one_side_of_a_condition_is_enough() {
         &[3.0, 8.0, 8.0, 7.0],
     );
 }
+
+/// What does not fit into the part that it would be copied to has no place there: the program ends.
+#[test]
+fn what_does_not_fit_has_no_place() {
+    agree(
+        "entry main (x: f64): []i64 =
+           let n = i64.f64 x
+           in loop v: *[9]i64 = iota 9 for s < n % 5 do
+                let at = s % 9
+                let to = at + 1
+                in v with [at:to] = (map (+ at) v[to:to] :> [to - at]i64)",
+        &[1.0, 3.0, 5.0, 7.0],
+    );
+}

@@ -64,6 +64,9 @@ pub(super) fn circuit(reason: &Reason, region: &Region) -> String {
                 name(a)
             )
         }
+        Reason::OtherShape => {
+            "its extents are not those of its place: the program ends before it is copied".into()
+        }
         Reason::NotInjective => "two indices of its place are one place".into(),
         Reason::Budget => "the question takes too long to answer".into(),
         Reason::LayoutChosen(array) => {

@@ -230,6 +230,10 @@ impl Solver<'_> {
             // What is updated is used later, so the update copies all of it.
             return Err(Reason::NotLastUse);
         }
+        let shape = self.facts.arrays.get(&array).and_then(|array| array.shape.as_ref());
+        if shape.is_some_and(|shape| !shape.iter().cloned().eq(place.view.axes().map(|(size, _)| size))) {
+            return Err(Reason::OtherShape);
+        }
         if !is_injective(&place.view, self.facts) {
             return Err(Reason::NotInjective);
         }

@@ -41,6 +41,8 @@ pub enum Reason {
     LiveRange(VarId),
     /// The value that the loop carries is still read where its next value is made.
     LoopInputLive(VarId, VarId),
+    /// Its extents are not those of the place: the program ends where it would be copied, or before.
+    OtherShape,
     /// Two indices of the place are one.
     NotInjective,
     /// The tests were too many or too hard.
@@ -92,6 +94,7 @@ impl Reason {
             Reason::TwoLiveSources => "two-live-sources".into(),
             Reason::LiveRange(array) => format!("live-range({})", name(array)),
             Reason::LoopInputLive(a, b) => format!("loop-input-live({},{})", name(a), name(b)),
+            Reason::OtherShape => "other-shape".into(),
             Reason::NotInjective => "not-injective".into(),
             Reason::Budget => "budget".into(),
             Reason::LayoutChosen(array) => format!("layout-chosen({})", name(array)),

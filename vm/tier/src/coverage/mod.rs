@@ -121,6 +121,7 @@ rows! {
     WebTwoSources "web.two-sources": "both sides of a branch exist before it";
     WebLiveRange "web.live-range": "the array is still needed while this one is made";
     WebLoopInput "web.loop-input": "a loop's value is still read where the next one is made";
+    WebOtherShape "web.other-shape": "the array has other extents than its place: the program ends there";
     WebNotInjective "web.not-injective": "two indices of the place are one";
     WebBudget "web.budget": "the question takes too long to answer";
     WebLayout "web.layout": "the array lies as its readers want it";

@@ -114,6 +114,7 @@ impl From<&Reason> for Met {
             Reason::TwoLiveSources => Met::WebTwoSources,
             Reason::LiveRange(_) => Met::WebLiveRange,
             Reason::LoopInputLive(..) => Met::WebLoopInput,
+            Reason::OtherShape => Met::WebOtherShape,
             Reason::NotInjective => Met::WebNotInjective,
             Reason::Budget => Met::WebBudget,
             Reason::LayoutChosen(_) => Met::WebLayout,
