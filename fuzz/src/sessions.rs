@@ -43,6 +43,9 @@ const MEMORY: u64 = 256 << 20;
 /// Extents of arrays.
 const EXTENTS: [i64; 12] = [1, 1, 2, 3, 4, 5, 7, 8, 16, 20, 33, 300];
 
+/// Extents now and then: of arrays without rows, or with nothing in them. Programs of `scribe/` make such arrays by themselves.
+const THIN: [i64; 4] = [0, 0, 1, 3];
+
 /// Extents of arrays that are large enough to be copied into other layouts when that pays; the programs of `scribe/` make
 /// arrays of three such dimensions.
 const LARGE: [i64; 2] = [100, 250];
@@ -598,7 +601,11 @@ impl Trial {
         // Small ones if there are two extents.
         let extents = if param.rank == 1 { &EXTENTS[..] } else { &EXTENTS[..EXTENTS.len() - 2] };
         let large = if self.programs == Programs::Plain { &LARGE } else { &LARGE_FAR };
-        let extents = if random.one_in(800) { &large[..] } else { extents };
+        let extents = match random.below(800) {
+            0 => &large[..],
+            1..50 if self.programs == Programs::Plain => &THIN[..],
+            _ => extents,
+        };
         let shape = (0..param.rank).map(|_| *random.pick(extents)).collect();
         let layout = if random.one_in(2) { Layout::Contiguous } else { *random.pick(&Layout::ALL) };
         Arg::Made(Given {

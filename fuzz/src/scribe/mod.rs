@@ -1,7 +1,8 @@
 //! Programs that reach far: arrays of one to three dimensions with sizes by name, in views, updates, loops inside rows,
 //! histograms, scatters, records, sums, and functions that give copies, views, parts and several arrays.
 //!
-//! Every array has extents of two sizes, `n` and `m`, so that nearly everything fits nearly everything else. Elements differ from
+//! Every array has extents of two sizes, `n` and `m`, so that nearly everything fits nearly everything else. In some programs both
+//! are one less than those of what is given, so that often there are no rows, or nothing in them. Elements differ from
 //! each other as far as their types allow. Only operations that every tier gives bit for bit are used, so floats are
 //! added and multiplied element by element and combined by their greatest alone.
 //!
@@ -72,6 +73,8 @@ struct Scribe<'a> {
     next: usize,
     depth: usize,
     helpers: Vec<Helper>,
+    /// Sizes may be 0.
+    is_thin: bool,
 }
 
 /// Functions that write to accumulators, as streams want them: two places each, of which one may be outside.
@@ -88,16 +91,17 @@ fn accumulated(elem: Elem) -> String {
 /// The program that these random numbers say.
 pub fn program(random: &mut Random) -> Program {
     let mut source = String::new();
+    let is_thin = random.one_in(5);
     let mut helpers: Vec<Helper> = Vec::new();
     for k in 0..random.below(4) {
-        let mut scribe = Scribe::new(random, helpers.clone());
+        let mut scribe = Scribe::new(random, helpers.clone(), is_thin);
         let helper = scribe.helper(k);
         source.push_str(&scribe.text);
         helpers.push(helper);
     }
     let mut entries = Vec::new();
     for k in 0..2 + random.below(2) {
-        let mut scribe = Scribe::new(random, helpers.clone());
+        let mut scribe = Scribe::new(random, helpers.clone(), is_thin);
         let entry = scribe.entry(k);
         source.push_str(&scribe.text);
         entries.push(entry);
@@ -113,8 +117,17 @@ fn shape(dims: &[usize]) -> String {
 }
 
 impl<'a> Scribe<'a> {
-    fn new(random: &'a mut Random, helpers: Vec<Helper>) -> Scribe<'a> {
-        Scribe { random, text: String::new(), indent: 1, held: Vec::new(), next: 0, depth: 0, helpers }
+    fn new(random: &'a mut Random, helpers: Vec<Helper>, is_thin: bool) -> Scribe<'a> {
+        Scribe {
+            random,
+            text: String::new(),
+            indent: 1,
+            held: Vec::new(),
+            next: 0,
+            depth: 0,
+            helpers,
+            is_thin,
+        }
     }
 
     fn line(&mut self, text: &str) {
@@ -196,10 +209,11 @@ impl<'a> Scribe<'a> {
             let star = if param.unique { "*" } else { "" };
             let _ = write!(list, " (p{i}: {star}{}{})", "[]".repeat(param.rank), param.elem.word());
         }
-        self.line("let n = length p0");
-        self.line("let m = length p0[0]");
+        let (less, part) = if self.is_thin { (" - 1", "[:n, :m]") } else { ("", "") };
+        self.line(&format!("let n = length p0{less}"));
+        self.line(&format!("let m = length p0[0]{less}"));
         let star = if params[0].unique { "*" } else { "" };
-        self.line(&format!("let a0 = p0 :> {star}[n][m]{}", elem.word()));
+        self.line(&format!("let a0 = p0{part} :> {star}[n][m]{}", elem.word()));
         self.hold("a0", elem, vec![0, 1], params[0].unique);
         for (i, param) in params.iter().enumerate().skip(1) {
             let dims: Vec<usize> = (0..param.rank).map(|_| self.random.below(2)).collect();
@@ -283,7 +297,8 @@ impl<'a> Scribe<'a> {
 
     /// A number that the arguments tell, from 0 on and below a size.
     fn below(&mut self, size: usize) -> String {
-        let size = SIZES[size];
+        let size =
+            if self.is_thin { format!("(i64.max 1 {})", SIZES[size]) } else { SIZES[size].to_string() };
         match self.random.below(6) {
             0 => "0".into(),
             1 => format!("({size} - 1)"),
@@ -297,7 +312,14 @@ impl<'a> Scribe<'a> {
     /// A number, not less than 0, that only an element of an array tells.
     fn told_by(&mut self, array: &Held) -> String {
         let places: Vec<String> = array.dims.iter().map(|dim| self.below(*dim)).collect();
-        array.elem.as_number(&format!("{}[{}]", array.name, places.join(", ")))
+        let number = array.elem.as_number(&format!("{}[{}]", array.name, places.join(", ")));
+        match self.is_thin {
+            true => {
+                let some: Vec<String> = array.dims.iter().map(|dim| format!("{} > 0", SIZES[*dim])).collect();
+                format!("(if {} then {number} else k % 3)", some.join(" && "))
+            }
+            false => number,
+        }
     }
 
     /// What holds or not: the arguments tell, or an element of an array does.
@@ -320,6 +342,7 @@ impl<'a> Scribe<'a> {
         let end = match self.random.below(5) {
             _ if is_all => word.to_string(),
             0 => word.to_string(),
+            _ if self.is_thin => format!("i64.min {word} ({low} + q % 3)"),
             1 => format!("{low} + 1"),
             2 => low.clone(),
             _ => format!("{low} + 1 + q % ({word} - {low})"),
