@@ -7,6 +7,7 @@ sh tests/setup.sh
 cargo test --workspace --exclude galopvm-c --features galopvm-cli/shaderc "$@"
 if [ $# -eq 0 ]; then
     # The libraries for C as they are installed: without shaderc, whose own libraries every program would have to name.
-    cargo test -p galopvm-c
+    # Together with that for Python, whose wheel is made of the same crates.
+    cargo test -p galopvm-c -p galopvm-python
     sh hosts/python/test.sh
 fi

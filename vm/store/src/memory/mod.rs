@@ -28,6 +28,6 @@ pub use system::available;
 pub use block::LINE;
 pub use pool::CopyKind;
 pub use reserve::Reserve;
-#[cfg(feature = "planted-faults")]
+#[cfg(debug_assertions)]
 pub use reserve::in_use;
 pub use shelf::Wanted;

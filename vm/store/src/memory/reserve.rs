@@ -113,7 +113,7 @@ impl Reserve {
         }
         let mut used = self.0.used();
         let is_free = !used.iter().any(|(start, end)| from < *end && *start < to);
-        #[cfg(feature = "planted-faults")]
+        #[cfg(debug_assertions)]
         let is_free = is_free || in_use::are_given();
         if !is_free {
             return None;
@@ -186,7 +186,7 @@ impl Memory {
         let list = self.offers().list.lock().unwrap_or_else(PoisonError::into_inner);
         let fitting = list.iter().filter(|offer| offer.bytes == bytes);
         let part = fitting.into_iter().find_map(|offer| offer.reserve.part(offer.from, bytes))?;
-        #[cfg(feature = "planted-faults")]
+        #[cfg(debug_assertions)]
         in_use::taken(list, &part);
         self.offers().taken.fetch_add(1, Relaxed);
         self.pool().count_part(bytes);
@@ -194,8 +194,9 @@ impl Memory {
     }
 }
 
-/// Stretches in use, given all the same: what a wrong schedule would do if nobody looked.
-#[cfg(feature = "planted-faults")]
+/// Stretches in use, given all the same: what a wrong schedule would do if nobody looked. For tests of the checkers; no build for
+/// users has it.
+#[cfg(debug_assertions)]
 pub mod in_use {
     use super::{Offer, Part, SmallVec};
     use std::cell::Cell;

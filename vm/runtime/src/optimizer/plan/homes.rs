@@ -73,7 +73,7 @@ impl Homes {
             .collect::<Option<_>>()?;
         let region = recorded.region.region();
         let schedule = schedule_of(region, circuits, LINE as i64, &can_move, &leaving);
-        #[cfg(test)]
+        #[cfg(all(test, debug_assertions))]
         let schedule = super::spoil::rescheduled(schedule, LINE as i64);
         let next = match scope {
             // What a function gives is what a round of a loop around it carries, or not: then there are no turns.

@@ -67,7 +67,7 @@ impl Reserves {
             return Some(idle.clone());
         }
         if all.len() >= IN_TURN {
-            #[cfg(test)]
+            #[cfg(all(test, debug_assertions))]
             if galopvm_store::memory::in_use::are_given() {
                 // The one that was given first.
                 all.rotate_left(1);

@@ -25,7 +25,7 @@ mod merge;
 mod place;
 mod record;
 pub(super) mod site;
-#[cfg(test)]
+#[cfg(all(test, debug_assertions))]
 mod spoil;
 
 pub(crate) use build::RegionPlan;
@@ -296,7 +296,7 @@ impl<'a> Optimizer<'a> {
             true => circuit::circuits_within(region, observed, None, effort, Witness::First),
             false => circuit::unmoved(region, observed),
         });
-        #[cfg(test)]
+        #[cfg(all(test, debug_assertions))]
         let circuits = spoil::misplaced(circuits, &recorded);
         phases.analyse = watch.lap();
         self.tiers.coverage.circuits(&circuits);
