@@ -39,6 +39,9 @@ impl<'a, S: Store> Walk<'a, S> {
                 other => other.clone(),
             },
             Exp::Read(read) => {
+                if let Some(mark) = self.element(read)? {
+                    return Ok(Bound::Unknown(mark));
+                }
                 let change = self.index(&read.index)?;
                 match self.part(read.array, &change) {
                     Ok(Some(array)) => Bound::Unknown(self.store.read(&array, read.array)?),
@@ -56,6 +59,10 @@ impl<'a, S: Store> Walk<'a, S> {
                 _ => Bound::Unknown(None),
             },
             Exp::Op(op, elem, args) => {
+                // Most are numbers, and read nothing.
+                if let Some(value) = scalar_value(exp, &|var| self.known(var)) {
+                    return Ok(Bound::Number(value));
+                }
                 let mut values: SmallVec<[Bound<S>; 3]> = SmallVec::new();
                 for arg in args {
                     values.push(self.scalar(arg)?);
@@ -69,6 +76,21 @@ impl<'a, S: Store> Walk<'a, S> {
                 Bound::Unknown(None)
             }
         })
+    }
+
+    /// Reads an element whose indices are all numbers, if the store has a short way to it.
+    fn element(&mut self, read: &Read) -> Step<Option<Option<S::Mark>>> {
+        let (Index::Dims(dims), Bound::Array(array)) = (&read.index, &self.names[read.array.index()]) else {
+            return Ok(None);
+        };
+        let number = |dim: &DimIndex| match dim {
+            DimIndex::At(at) => self.number(at),
+            DimIndex::Slice { .. } => None,
+        };
+        match dims.iter().map(number).collect::<Option<SmallVec<[i64; 4]>>>() {
+            Some(index) => self.store.element(array, &index, read.array),
+            None => Ok(None),
+        }
     }
 
     /// Reads what the expressions of an index read. Gives the change of view that it is.

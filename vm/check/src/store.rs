@@ -105,6 +105,15 @@ pub(crate) trait Store {
 
     /// Every element is read.
     fn read(&mut self, array: &Self::Array, name: VarId) -> Step<Option<Self::Mark>>;
+    /// What `changed` and `read` would give for one element whose indices are numbers; nothing if the store has no shorter way to it.
+    fn element(
+        &mut self,
+        _array: &Self::Array,
+        _index: &[i64],
+        _name: VarId,
+    ) -> Step<Option<Option<Self::Mark>>> {
+        Ok(None)
+    }
     /// Every element is written: with the scalar of a mark, or with new ones. If not `certain`, some are.
     fn assign(&mut self, array: &Self::Array, mark: Option<Self::Mark>, certain: bool) -> Step<()>;
     /// Elements are copied in any order, unless they are in their places.

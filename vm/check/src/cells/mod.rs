@@ -146,7 +146,7 @@ impl Cells {
     }
 
     /// What lies at a place of a block.
-    fn element(&mut self, block: usize, place: i64) -> Step<Id> {
+    fn stored(&mut self, block: usize, place: i64) -> Step<Id> {
         let (memory, first, width) = self.cell(block, place)?;
         Ok(self.memory.whole(memory, first..first + usize::from(width)))
     }
@@ -154,24 +154,25 @@ impl Cells {
     /// What lies where element `k` of an array should be, which is then read by a name if `wanted` matters.
     fn found(&mut self, lies: &Where, k: usize, wanted: Id, name: VarId) -> Step<Id> {
         match lies {
-            Where::At(block, view) => {
-                let place = nth(view, k);
-                let (memory, first, width) = self.cell(*block, place)?;
-                if wanted != ANYTHING {
-                    for part in 0..usize::from(width) {
-                        if let Err(changed) = self.memory.read((memory, first + part), name)? {
-                            let place = (*block, place);
-                            return Err(Stop::Refused(Fault::Race { array: name, place, changed }));
-                        }
-                    }
-                }
-                self.element(*block, place)
-            }
+            Where::At(block, view) => self.found_at(*block, nth(view, k), wanted, name),
             Where::Either(which, a, b) => {
                 let (a, b) = (self.found(a, k, wanted, name)?, self.found(b, k, wanted, name)?);
                 Ok(self.memory.elements.choice(*which, a, b))
             }
         }
+    }
+
+    /// The same for a place of a block.
+    fn found_at(&mut self, block: usize, place: i64, wanted: Id, name: VarId) -> Step<Id> {
+        let (memory, first, width) = self.cell(block, place)?;
+        if wanted != ANYTHING {
+            for part in 0..usize::from(width) {
+                if let Err(changed) = self.memory.read((memory, first + part), name)? {
+                    return Err(Stop::Refused(Fault::Race { array: name, place: (block, place), changed }));
+                }
+            }
+        }
+        self.stored(block, place)
     }
 
     /// Writes an element.
@@ -227,6 +228,18 @@ fn nth(view: &Lmad, k: usize) -> i64 {
         rest /= size;
     }
     place
+}
+
+/// The place of the element at some indices, if there is one for each axis, and all are inside.
+fn place_of(view: &Lmad, index: &[i64]) -> Option<i64> {
+    let mut place = view.offset;
+    for (at, dim) in index.iter().zip(&view.dims) {
+        place = place.checked_add(at.checked_mul(dim.stride)?)?;
+        if !(0..dim.size).contains(at) {
+            return None;
+        }
+    }
+    (index.len() == view.dims.len()).then_some(place)
 }
 
 impl Store for Cells {
@@ -402,6 +415,23 @@ impl Store for Cells {
         Ok(last.filter(|_| is_scalar))
     }
 
+    fn element(&mut self, array: &Array, index: &[i64], name: VarId) -> Step<Option<Option<Id>>> {
+        let [Member { list, view, lies: Where::At(block, lies) }] = &array.members[..] else {
+            return Ok(None);
+        };
+        let (Some(at), Some(place)) = (place_of(view, index), place_of(lies, index)) else { return Ok(None) };
+        if !array.exact {
+            return Ok(None);
+        }
+        self.memory.count(1)?;
+        let wanted = self.lists[*list][at as usize];
+        let found = self.found_at(*block, place, wanted, name)?;
+        match self.memory.elements.is(wanted, found) {
+            true => Ok(Some(Some(wanted))),
+            false => Err(self.memory.lost(name, 0, *block, place, found)),
+        }
+    }
+
     fn assign(&mut self, array: &Array, mark: Option<Id>, certain: bool) -> Step<()> {
         let member = array.only()?.clone();
         let Where::At(block, _) = member.lies else {
@@ -416,7 +446,7 @@ impl Store for Cells {
             let wanted = std::mem::replace(&mut self.lists[member.list][at as usize], new);
             // What may stay has to be there.
             let stays = array.exact || certain || {
-                let there = self.element(block, place)?;
+                let there = self.stored(block, place)?;
                 self.memory.elements.is(wanted, there)
             };
             self.put(block, place, if stays { new } else { LOST })?;
