@@ -11,6 +11,7 @@ use crate::view::{Change, Way};
 use crate::walk::{Bound, Walk};
 use galopvm_base::{Scalar, TypedId};
 use galopvm_kir::{Axis, Body, Combine, Exp, Rhs, Stm, VarId};
+use smallvec::SmallVec;
 
 /// Rounds of a loop of unknown length that are followed at most.
 const MOST_ROUNDS: usize = 8;
@@ -237,6 +238,14 @@ impl<'a, S: Store> Walk<'a, S> {
 
     /// The row of an array that belongs to the iteration that is under way.
     fn row(&mut self, array: &S::Array, axes: &[Axis]) -> Step<S::Array> {
+        let number = |axis: &Axis| match &self.names[axis.var.index()] {
+            Bound::Number(value) => Some(value.as_i64()),
+            _ => None,
+        };
+        let index = axes.iter().map(number).collect::<Option<SmallVec<[i64; 4]>>>();
+        if let Some(row) = index.and_then(|index| self.store.row(array, &index)) {
+            return Ok(row);
+        }
         let way = |axis: &Axis| match &self.names[axis.var.index()] {
             Bound::Number(value) => Way::At(Form::number(value.as_i64())),
             Bound::Moving(form) => Way::At(form.clone()),

@@ -105,6 +105,10 @@ pub(crate) trait Store {
 
     /// Every element is read.
     fn read(&mut self, array: &Self::Array, name: VarId) -> Step<Option<Self::Mark>>;
+    /// What `changed` would give for a row whose indices are numbers; nothing if the store has no shorter way to it.
+    fn row(&self, _array: &Self::Array, _index: &[i64]) -> Option<Self::Array> {
+        None
+    }
     /// What `changed` and `read` would give for one element whose indices are numbers; nothing if the store has no shorter way to it.
     fn element(
         &mut self,

@@ -16,7 +16,7 @@ use crate::store::{Fault, Piece, Step, Stop, Store};
 use crate::view::{Change, Changed, View};
 use galopvm_base::TypedId;
 use galopvm_kir::{Region, VarId};
-use galopvm_lmad::Lmad;
+use galopvm_lmad::{Dim, Dims, Lmad};
 use identity::{ANYTHING, Id, LOST};
 use memory::Memory;
 use std::collections::HashMap;
@@ -230,16 +230,16 @@ fn nth(view: &Lmad, k: usize) -> i64 {
     place
 }
 
-/// The place of the element at some indices, if there is one for each axis, and all are inside.
-fn place_of(view: &Lmad, index: &[i64]) -> Option<i64> {
-    let mut place = view.offset;
-    for (at, dim) in index.iter().zip(&view.dims) {
-        place = place.checked_add(at.checked_mul(dim.stride)?)?;
-        if !(0..dim.size).contains(at) {
+/// The place of the element at some indices of axes, if there is one for each, and all are inside.
+fn place_of(offset: i64, axes: &[Dim], index: &[i64]) -> Option<i64> {
+    let mut place = offset;
+    for (at, axis) in index.iter().zip(axes) {
+        place = place.checked_add(at.checked_mul(axis.stride)?)?;
+        if !(0..axis.size).contains(at) {
             return None;
         }
     }
-    (index.len() == view.dims.len()).then_some(place)
+    (index.len() == axes.len()).then_some(place)
 }
 
 impl Store for Cells {
@@ -415,11 +415,22 @@ impl Store for Cells {
         Ok(last.filter(|_| is_scalar))
     }
 
+    fn row(&self, array: &Array, index: &[i64]) -> Option<Array> {
+        let [Member { list, view, lies: Where::At(block, lies) }] = &array.members[..] else { return None };
+        let row = |of: &Lmad| {
+            let (outer, inner) = of.dims.split_at_checked(index.len())?;
+            Some(Lmad { offset: place_of(of.offset, outer, index)?, dims: Dims::from_slice(inner) })
+        };
+        let member = Member { list: *list, view: row(view)?, lies: Where::At(*block, row(lies)?) };
+        array.exact.then(|| Array::one(member, true))
+    }
+
     fn element(&mut self, array: &Array, index: &[i64], name: VarId) -> Step<Option<Option<Id>>> {
         let [Member { list, view, lies: Where::At(block, lies) }] = &array.members[..] else {
             return Ok(None);
         };
-        let (Some(at), Some(place)) = (place_of(view, index), place_of(lies, index)) else { return Ok(None) };
+        let of = |view: &Lmad| place_of(view.offset, &view.dims, index);
+        let (Some(at), Some(place)) = (of(view), of(lies)) else { return Ok(None) };
         if !array.exact {
             return Ok(None);
         }
