@@ -211,6 +211,7 @@ fn address_of(op: &mut Op) -> Option<&mut Addr> {
         | Op::StoreFloat(_, addr)
         | Op::LoadSplat(_, addr)
         | Op::VLoad(_, addr)
+        | Op::Prefetch(addr)
         | Op::VLoadMask(_, addr)
         | Op::VStore(_, addr, _)
         | Op::VStoreMask(_, addr) => Some(addr),

@@ -8,7 +8,7 @@
 use super::Label;
 use super::field::{Addr, Bin, Change, Class, Cond, Extent, Field, Lane, Mem, Round, Width};
 use crate::library::Helper;
-use Effect::{Calls, Ends, Faults, Gives, MayCall, Polls, Pure, Reads, Stays, Trivial, Writes};
+use Effect::{Calls, Ends, Faults, Gives, Hints, MayCall, Polls, Pure, Reads, Stays, Trivial, Writes};
 use Kind::{Int, Mask, Vec};
 use smallvec::SmallVec;
 use std::fmt;
@@ -54,6 +54,8 @@ pub enum Effect {
     Stays,
     /// Calls a function without effects of its own for so many lanes, but rarely: may stand elsewhere.
     MayCall(Extent),
+    /// Only tells the machine what will be read.
+    Hints,
     /// Writes array elements.
     Writes,
     /// May end the function, as the host wishes.
@@ -67,7 +69,7 @@ impl Effect {
     pub fn is_movable(self) -> bool {
         match self {
             Trivial | Pure | Reads | Gives | MayCall(_) => true,
-            Faults | Calls(_) | Stays | Writes | Polls | Ends => false,
+            Faults | Calls(_) | Stays | Hints | Writes | Polls | Ends => false,
         }
     }
 
@@ -76,7 +78,7 @@ impl Effect {
         match self {
             Calls(extent) => Some(extent),
             Gives => Some(Extent::One),
-            Trivial | Pure | Reads | Faults | MayCall(_) | Stays | Writes | Polls | Ends => None,
+            Trivial | Pure | Reads | Faults | MayCall(_) | Stays | Hints | Writes | Polls | Ends => None,
         }
     }
 
@@ -84,7 +86,7 @@ impl Effect {
     pub fn is_removable(self) -> bool {
         match self {
             Trivial | Pure | Reads | Faults | Calls(_) | MayCall(_) | Gives | Stays => true,
-            Writes | Polls | Ends => false,
+            Hints | Writes | Polls | Ends => false,
         }
     }
 }
@@ -363,6 +365,8 @@ operations! {
     VStore(mem: Mem, addr: Addr, past_caches: bool) = "v_store" (Vec, addr) -> none, Writes;
     /// For the lanes of a mask: value, mask, base, index.
     VStoreMask(mem: Mem, addr: Addr) = "v_store_mask" (Vec, Mask, addr) -> none, Writes;
+    /// What lies at an address will be read soon; it may be outside of any array, and then nothing happens: base, index.
+    Prefetch(addr: Addr) = "prefetch" (addr) -> none, Hints;
     /// Elements at `base + index_k * size` for the lanes of a mask, zero elsewhere: mask, base, indices.
     Gather(mem: Mem) = "gather" (Mask, Int, Indices(mem)) -> Vec, Reads;
     /// The same, element by element, for sizes the hardware has no gather for.

@@ -13,6 +13,11 @@ use galopvm_base::{ElemType, ScalarOp};
 use galopvm_kir::{DimIndex, Index, Read, Refusal, VarId};
 use smallvec::SmallVec;
 
+/// Bytes that memory is fetched in.
+const LINE: usize = 64;
+/// Bytes ahead, at least.
+const NEAR: usize = 256;
+
 /// One dimension of a view.
 #[derive(Clone, Debug)]
 pub struct ViewDim {
@@ -88,7 +93,10 @@ impl Lower<'_> {
         if !view.dims.is_empty() {
             return Err(Refusal::new(format!("{} is read as an array inside an expression", read.array)));
         }
-        Ok(self.load(&view, checked))
+        self.fetches = self.plan.is_ahead(read.id);
+        let value = self.load(&view, checked);
+        self.fetches = false;
+        Ok(value)
     }
 
     /// The part of an array that an index selects.
@@ -330,6 +338,9 @@ impl Lower<'_> {
     ) -> Raw {
         let per_part = self.lanes_per_part(lane);
         let count = self.groups() * if lane.is_wide() { 2 } else { 1 };
+        if self.fetches {
+            self.fetch_next(count * per_part * mem.bytes(), spot);
+        }
         let parts = (0..count)
             .map(|k| {
                 let addr = Addr { disp: spot.addr.disp + (k * per_part * mem.bytes()) as i32, ..spot.addr };
@@ -344,6 +355,15 @@ impl Lower<'_> {
             })
             .collect();
         Raw::Many(parts)
+    }
+
+    /// Fetches what follows these bytes, which the next turn of the lanes reads. Where a turn takes little, it would come too late: then
+    /// what a later turn reads.
+    fn fetch_next(&mut self, bytes: usize, spot: &Spot) {
+        for line in (0..bytes).step_by(LINE) {
+            let disp = spot.addr.disp + (bytes.max(NEAR) + line) as i32;
+            self.b.act(Op::Prefetch(Addr { disp, ..spot.addr }), &spot.regs);
+        }
     }
 
     /// Every second place, the first and the last one included: nothing outside of them is touched.

@@ -168,10 +168,15 @@ impl Lower<'_> {
             let (own, others) = (l.under_mask(&is_left), l.mask_without(&is_left));
             let again = l.b.op(Op::Alu(Bin::Sub, Width::W64), &[place, by]);
             let (lane, mem) = (lane_of(elem), mem_of(elem));
+            let fetches = l.fetches;
             let [first, rest] = [(place, own), (again, others)].map(|(place, mask)| {
                 let spot = l.spot(&from(place));
-                l.load_neighbours(mem, lane, &spot, Some(mask), stay)
+                let part = l.load_neighbours(mem, lane, &spot, Some(mask), stay);
+                // Once is enough.
+                l.fetches = false;
+                part
             });
+            l.fetches = fetches;
             let both = l.select(&Raw::Many(is_left), lane, &first, &rest);
             l.as_read(elem, both)
         })

@@ -113,6 +113,8 @@ pub struct Lower<'a> {
     packed: HashMap<ReadId, (VarId, View)>,
     /// Blocks that trap, to be placed at the end.
     cold: Vec<Label>,
+    /// The read at hand fetches what it takes in the next turn as well.
+    fetches: bool,
     /// Loops lowered so far.
     loops: usize,
     /// Rooms of arrays so far.

@@ -131,6 +131,7 @@ pub fn lower(job: &Job<'_>, form: &Form<'_>) -> Result<Lowered, Refusal> {
         fed: HashMap::new(),
         packed: HashMap::new(),
         cold: Vec::new(),
+        fetches: false,
         loops: 0,
         rooms: 0,
         owners: Owners::of(job.region.region()),

@@ -177,6 +177,7 @@ impl Target for Isa {
             | Op::StoreFloat(..)
             | Op::VStore(..)
             | Op::VStoreMask(..)
+            | Op::Prefetch(_)
             | Op::ScatterEach(_)
             | Op::Poll(_)
             | Op::PollAt(..)

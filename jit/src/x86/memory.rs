@@ -42,6 +42,10 @@ impl Emitter {
         }
     }
 
+    pub fn prefetch(&mut self, addr: Addr, base: u8, index: u8) {
+        at_address!(self, addr, base, index, (prefetcht0), ());
+    }
+
     pub fn load_long(&mut self, out: u8, addr: Addr, base: u8, index: u8) {
         at_address!(self, addr, base, index, (movsxd Rq(out), DWORD), ());
     }

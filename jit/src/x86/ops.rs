@@ -68,6 +68,7 @@ impl Emitter {
                 self.v2(row, Length::L128, a, Place::of(addr, b, c));
             }
             Op::VLoad(mem, addr) => self.v2_full(rows::load(mem), out, Place::of(addr, a, b)),
+            Op::Prefetch(addr) => self.prefetch(addr, a, b),
             Op::VLoadMask(mem, _) | Op::VStoreMask(mem, _) if !self.isa.has_masked(mem) => self.lacks(op),
             Op::VLoadMask(mem, addr) => self.load_masked(mem, out, a, Place::of(addr, b, c)),
             Op::VStore(mem, addr, past_caches) => {

@@ -50,6 +50,32 @@ fn groups_and_rows_of_any_number() {
     }
 }
 
+const PLANES: &str = "region planes (k : i64, n : i64, m : i64, A : [k][n][m]ELEM)
+    let (r : [n][m]ELEM, t : [n][m]ELEM) = kernel i < n, j < m do
+      let s : ELEM = red q < k do let x : ELEM = A[q, (i - q) % n, (j - q) % m] in x by (a : ELEM = 0ELEM) (b : ELEM) do in max(a, b)
+      let u : ELEM = red p < k do let y : ELEM = A[p, i, j] in y by (c : ELEM = 0ELEM) (d : ELEM) do in max(c, d)
+      in (s, u)
+    in (r, t)";
+
+/// What is fetched ahead lies behind the array now and then, and changes no value.
+#[test]
+fn fetches_ahead() {
+    let mut random = Random::new(67);
+    for ty in [ElemType::F32, ElemType::F64, ElemType::U8, ElemType::I16] {
+        let launches = [(19, 7, 64), (3, 2, 200), (5, 9, 16), (0, 3, 40), (2, 1, 1)].map(|(k, n, m)| {
+            vec![size(k as usize), size(n as usize), size(m as usize), array(ty, &[k, n, m], &mut random)]
+        });
+        for groups in [1, 4] {
+            let text = PLANES.replace("ELEM", &ty.to_string());
+            let plan = |more: &str| format!("plan\n  lane j : a test\n  groups j {groups} : a test\n{more}");
+            let fetching = check_vectors(&text, &plan("  ahead read0 read1 : a test\n"), &launches);
+            let count = |listing: &str| listing.matches("prefetch").count();
+            assert!(count(&fetching) > 0 || vectors().count() == 0, "{ty}: nothing is fetched");
+            assert_eq!(count(&check_vectors(&text, &plan(""), &launches)), 0, "{ty}");
+        }
+    }
+}
+
 const PUTS: &str = "region puts (n : i64, w : i64, P : [n]i32, V : [n]ELEM, A : [w]ELEM, B : [w]bool)
     let (r, s) = scatter (A, B) i < n do
       let at : i64 = to_i64(P[i])

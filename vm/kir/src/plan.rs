@@ -10,6 +10,7 @@
 //!   stretch k 1024 i 510 : 262144 bytes of operands and 130560 of sums fit into the second-level cache
 //!   pack read1 : 1024 times 256 bytes, 4096 apart, for 1024 rows
 //!   stream 4194304 : no loops inside
+//!   ahead read0 : 19 places in turn, 524288 bytes apart: more than the processor follows by itself
 //!   unchecked read0 read2 : the index range lies inside the array
 //!   contained y1 : what is written lies inside the array
 //!   fresh r : nobody else holds a block it could use
@@ -42,6 +43,8 @@ macro_rules! decision_table {
                 "What this read of a reduction gives is copied, for a stretch and the lanes that are computed together, to where it lies in order: all rows read it there.";
             Stream "stream" Once Nothing (bytes: u64)
                 "Results of more bytes go past the caches, where a launch writes them from one end to the other.";
+            Ahead "ahead" Once Nothing (reads: Vec<ReadId>)
+                "What these reads, which neighbours follow each other in, take in the next turn of the lanes is fetched in this one.";
             Unchecked "unchecked" Often Inside (reads: Vec<ReadId>)
                 "These reads are proven to stay inside their arrays for the observed sizes.";
             Contained "contained" Often Contained (updates: Vec<VarId>)
@@ -218,6 +221,11 @@ impl Plan {
             .find_map(|l| if let Decision::Stream(bytes) = l.decision { Some(bytes) } else { None })
     }
 
+    /// Whether what a read takes next is fetched ahead.
+    pub fn is_ahead(&self, read: ReadId) -> bool {
+        self.lines.iter().any(|l| matches!(&l.decision, Decision::Ahead(reads) if reads.contains(&read)))
+    }
+
     /// True if this read needs no bounds check.
     pub fn is_unchecked(&self, read: ReadId) -> bool {
         self.lines.iter().any(|l| matches!(&l.decision, Decision::Unchecked(reads) if reads.contains(&read)))
@@ -300,10 +308,12 @@ fn check(decision: &Decision, plan: &Plan, region: &Region) -> Result<(), String
         Decision::Pack(read) => {
             check_packed(*read, plan, region).map_err(|why| format!("{read} cannot be packed: {why}"))
         }
-        Decision::Unchecked(reads) => match reads.iter().find(|read| read.0 >= region.reads) {
-            Some(read) => Err(format!("{read} is not a read of the region")),
-            None => Ok(()),
-        },
+        Decision::Unchecked(reads) | Decision::Ahead(reads) => {
+            match reads.iter().find(|read| read.0 >= region.reads) {
+                Some(read) => Err(format!("{read} is not a read of the region")),
+                None => Ok(()),
+            }
+        }
         Decision::Contained(updates) => {
             let mut missing: Vec<&VarId> = updates.iter().collect();
             region.body.visit_stms(&mut |stm| {

@@ -1,4 +1,5 @@
-//! The decision: lane axis, threads axis, what follows from the lane (`vectors.rs`), the order of a reduction (`stretches.rs`), loops
+//! The decision: lane axis, threads axis, what follows from the lane (`vectors.rs`), the order of a reduction (`stretches.rs`), what is fetched
+//! ahead (`ahead.rs`), loops
 //! whose turns run in lanes (`turns.rs`), reads without checks, where results go.
 //!
 //! The lane axis is the one with the least estimated cost, counted in vector operations: a body inside the lane
@@ -6,6 +7,7 @@
 //! by none) along the lane is one operation, any other is one for each lane. Threads take the outermost axis if
 //! there is enough to do. Where lanes would change arrays of their own, each at another place, iterations may be cheaper one by one.
 
+mod ahead;
 mod stretches;
 mod turns;
 mod vectors;
@@ -51,6 +53,7 @@ pub fn decide(region: &CheckedRegion, observed: &Observed, machine: &Machine) ->
     facts.choose_turns(&mut plan);
     if let Some(main) = main {
         facts.choose_packed(main, &mut plan);
+        facts.choose_ahead(main, &mut plan);
     }
     let bounds = bounds(region, observed);
     choose_unchecked(region, &bounds, &mut plan);

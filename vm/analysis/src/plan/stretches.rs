@@ -140,7 +140,11 @@ impl Facts<'_> {
     }
 
     /// The main statement as a kernel with lanes across one of its axes.
-    fn kernel_with_lanes<'s>(&self, main: &'s Stm, plan: &Plan) -> Option<(&'s [Axis], &'s Body, VarId)> {
+    pub(super) fn kernel_with_lanes<'s>(
+        &self,
+        main: &'s Stm,
+        plan: &Plan,
+    ) -> Option<(&'s [Axis], &'s Body, VarId)> {
         let Rhs::Kernel { axes, body } = &main.rhs else { return None };
         let lane = plan.lane()?;
         let has_lanes = self.machine.vectors.lanes > 1 && axes.iter().any(|axis| axis.var == lane);
