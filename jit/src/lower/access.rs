@@ -357,7 +357,7 @@ impl Lower<'_> {
         Raw::Many(parts)
     }
 
-    /// Fetches what follows these bytes, which the next turn of the lanes reads. Where a turn takes little, it would come too late: then
+    /// Fetches what follows these bytes, which the next turn of the lanes reads or writes. Where a turn takes little, it would come too late: then
     /// what a later turn reads.
     fn fetch_next(&mut self, bytes: usize, spot: &Spot) {
         for line in (0..bytes).step_by(LINE) {
@@ -465,6 +465,9 @@ impl Lower<'_> {
         let neighbours = spot.varying.is_none() && spot.step == Factor::Const(1);
         let mask = self.mask.clone();
         if neighbours && (mask.is_none() || direct) {
+            if self.readies && !self.stream {
+                self.fetch_next(parts.len() * per_part * mem.bytes(), &spot);
+            }
             for (k, part) in parts.iter().enumerate() {
                 let addr = Addr { disp: spot.addr.disp + (k * per_part * mem.bytes()) as i32, ..spot.addr };
                 let mut args: Parts = SmallVec::from_slice(&[*part]);

@@ -115,6 +115,8 @@ pub struct Lower<'a> {
     cold: Vec<Label>,
     /// The read at hand fetches what it takes in the next turn as well.
     fetches: bool,
+    /// What is stored at hand fetches the place of the next turn as well.
+    readies: bool,
     /// Loops lowered so far.
     loops: usize,
     /// Rooms of arrays so far.

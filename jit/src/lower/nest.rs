@@ -132,6 +132,7 @@ pub fn lower(job: &Job<'_>, form: &Form<'_>) -> Result<Lowered, Refusal> {
         packed: HashMap::new(),
         cold: Vec::new(),
         fetches: false,
+        readies: false,
         loops: 0,
         rooms: 0,
         owners: Owners::of(job.region.region()),
@@ -401,7 +402,10 @@ impl<'a> Lower<'a> {
                 for (axis, at) in inner.axes.iter().zip(at) {
                     l.bind_scalar(axis.var, at.clone());
                 }
-                l.store_rows(&inner, &rows, at)
+                l.readies = l.plan.is_ready(inner.axes);
+                let stored = l.store_rows(&inner, &rows, at);
+                l.readies = false;
+                stored
             });
         }
         let body = form.body();

@@ -57,6 +57,16 @@ const PLANES: &str = "region planes (k : i64, n : i64, m : i64, A : [k][n][m]ELE
       in (s, u)
     in (r, t)";
 
+const WRITTEN: &str = "region written (k : i64, n : i64, m : i64, A : [n][m]ELEM)
+    let r : [n][m][k]ELEM = kernel i < n, j < m do
+      let x : ELEM = A[i, j]
+      let y : [k]ELEM = kernel q < k do
+        let z : ELEM = max(x, A[i, (j + q) % m])
+        in z
+      in y
+    let t : [k][n][m]ELEM = rearrange (2, 0, 1) r
+    in t";
+
 /// What is fetched ahead lies behind the array now and then, and changes no value.
 #[test]
 fn fetches_ahead() {
@@ -71,6 +81,13 @@ fn fetches_ahead() {
             let fetching = check_vectors(&text, &plan("  ahead read0 read1 : a test\n"), &launches);
             let count = |listing: &str| listing.matches("prefetch").count();
             assert!(count(&fetching) > 0 || vectors().count() == 0, "{ty}: nothing is fetched");
+            assert_eq!(count(&check_vectors(&text, &plan(""), &launches)), 0, "{ty}");
+            let text = WRITTEN.replace("ELEM", &ty.to_string());
+            let launches = [(19, 7, 64), (3, 2, 200), (2, 1, 1)].map(|(k, n, m)| {
+                vec![size(k as usize), size(n as usize), size(m as usize), array(ty, &[n, m], &mut random)]
+            });
+            let readies = check_vectors(&text, &plan("  ready q : a test\n"), &launches);
+            assert!(count(&readies) > 0 || vectors().count() == 0, "{ty}: nothing is fetched");
             assert_eq!(count(&check_vectors(&text, &plan(""), &launches)), 0, "{ty}");
         }
     }

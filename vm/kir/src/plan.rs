@@ -11,6 +11,7 @@
 //!   pack read1 : 1024 times 256 bytes, 4096 apart, for 1024 rows
 //!   stream 4194304 : no loops inside
 //!   ahead read0 : 19 places in turn, 524288 bytes apart: more than the processor follows by itself
+//!   ready q : 19 places in turn are written: more than the processor follows by itself
 //!   unchecked read0 read2 : the index range lies inside the array
 //!   contained y1 : what is written lies inside the array
 //!   fresh r : nobody else holds a block it could use
@@ -45,6 +46,8 @@ macro_rules! decision_table {
                 "Results of more bytes go past the caches, where a launch writes them from one end to the other.";
             Ahead "ahead" Once Nothing (reads: Vec<ReadId>)
                 "What these reads, which neighbours follow each other in, take in the next turn of the lanes is fetched in this one.";
+            Ready "ready" Once Nothing (axis: VarId)
+                "Where the kernel over this axis, which ends each turn of the lanes, writes in the next turn is fetched in this one.";
             Unchecked "unchecked" Often Inside (reads: Vec<ReadId>)
                 "These reads are proven to stay inside their arrays for the observed sizes.";
             Contained "contained" Often Contained (updates: Vec<VarId>)
@@ -226,6 +229,12 @@ impl Plan {
         self.lines.iter().any(|l| matches!(&l.decision, Decision::Ahead(reads) if reads.contains(&read)))
     }
 
+    /// Whether what a kernel over one of these axes writes next is fetched ahead.
+    pub fn is_ready(&self, axes: &[Axis]) -> bool {
+        let has = |var: VarId| axes.iter().any(|axis| axis.var == var);
+        self.lines.iter().any(|l| matches!(l.decision, Decision::Ready(axis) if has(axis)))
+    }
+
     /// True if this read needs no bounds check.
     pub fn is_unchecked(&self, read: ReadId) -> bool {
         self.lines.iter().any(|l| matches!(&l.decision, Decision::Unchecked(reads) if reads.contains(&read)))
@@ -283,7 +292,7 @@ fn check(decision: &Decision, plan: &Plan, region: &Region) -> Result<(), String
         {
             Err(format!("`{}` is not a parallel or reduction axis of the region", name(axis)))
         }
-        Decision::Singly(axis) => match kernel_around(*axis, region) {
+        Decision::Singly(axis) | Decision::Ready(axis) => match kernel_around(*axis, region) {
             Some(_) => Ok(()),
             None => Err(format!("`{}` is not an axis of a kernel", name(axis))),
         },

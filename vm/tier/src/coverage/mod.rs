@@ -244,7 +244,7 @@ rows! {
     PlannedStretch "planned.stretch": "code of a reduction in stretches, whose results wait in between";
     PlannedPack "planned.pack": "code that copies an operand to where it lies in order";
     PlannedStream "planned.stream": "code whose results go past the caches";
-    PlannedAhead "planned.ahead": "code that fetches what the next turn reads";
+    PlannedAhead "planned.ahead": "code that fetches what the next turn reads, or where it writes";
     PlannedUnchecked "planned.unchecked": "code with reads that are proven to stay inside";
     PlannedContained "planned.contained": "code with updates that are proven to stay inside";
     PlannedFresh "planned.fresh": "code whose results get blocks of their own";

@@ -92,7 +92,7 @@ impl From<&Decision> for Met {
             Decision::Stretch(..) => Met::PlannedStretch,
             Decision::Pack(..) => Met::PlannedPack,
             Decision::Stream(..) => Met::PlannedStream,
-            Decision::Ahead(..) => Met::PlannedAhead,
+            Decision::Ahead(..) | Decision::Ready(_) => Met::PlannedAhead,
             Decision::Unchecked(..) => Met::PlannedUnchecked,
             Decision::Contained(..) => Met::PlannedContained,
             Decision::Fresh(..) => Met::PlannedFresh,
