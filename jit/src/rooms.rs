@@ -18,7 +18,7 @@ struct Line {
     _bytes: [u8; LINE],
 }
 
-const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 
 thread_local! {
     static LEFT: RefCell<Vec<Vec<Line>>> = const { RefCell::new(Vec::new()) };

@@ -74,3 +74,34 @@ fn operators_have_no_negative_number_of_iterations() {
         }
     }
 }
+
+/// What a function gives is asked of its code where no row is there to call it for. Of one that calls itself nothing comes out, and that
+/// ends on the stack of a thread that has little.
+#[test]
+fn shapes_of_functions_that_call_themselves_end() {
+    let text = "module
+         entry \"main\" @1 (\"a\" : \"[n][m]i64\") -> (\"[n][m]i64\")
+         fn @0 \"f\" (r0 : []i64) -> ([]i64)
+         b0 ():
+           r1 : []i64 = call @0 (r0!)
+           => (r1!)
+         fn @1 \"main\" (r0 : [][]i64) -> ([][]i64)
+         b0 ():
+           r1 : i64 = dim r0 0
+           r2 : [][]i64 = map r1! (r0!) b1
+           => (r2!)
+         b1 (r3 : []i64):
+           r4 : []i64 = call @0 (r3!)
+           => (r4!)";
+    let module = parse(text).unwrap_or_else(|e| panic!("{e}"));
+    let program = Program::from_module("handwritten", module).unwrap_or_else(|e| panic!("{e}"));
+    // What must be left of a stack, and little more.
+    for bytes in [(1 << 20) + (1 << 17), (1 << 20) + (1 << 18), 1 << 21] {
+        let thread = std::thread::Builder::new().stack_size(bytes);
+        let found = std::thread::scope(|scope| {
+            let called = thread.spawn_scoped(scope, || outcome(&interpreter(), &program, [0, 3]));
+            called.expect("a thread").join().expect("no panic")
+        });
+        assert_eq!(found, "empty([0][0]i64)");
+    }
+}

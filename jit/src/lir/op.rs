@@ -54,7 +54,7 @@ pub enum Effect {
     Stays,
     /// Calls a function without effects of its own for so many lanes, but rarely: may stand elsewhere.
     MayCall(Extent),
-    /// Only tells the machine what will be read.
+    /// Only tells the machine what will be wanted of memory.
     Hints,
     /// Writes array elements.
     Writes,
@@ -365,7 +365,8 @@ operations! {
     VStore(mem: Mem, addr: Addr, past_caches: bool) = "v_store" (Vec, addr) -> none, Writes;
     /// For the lanes of a mask: value, mask, base, index.
     VStoreMask(mem: Mem, addr: Addr) = "v_store_mask" (Vec, Mask, addr) -> none, Writes;
-    /// What lies at an address will be read soon; it may be outside of any array, and then nothing happens: base, index.
+    /// What lies at an address will be read or written soon; it may be outside of any array, and then nothing happens. A target may do
+    /// nothing: base, index.
     Prefetch(addr: Addr) = "prefetch" (addr) -> none, Hints;
     /// Elements at `base + index_k * size` for the lanes of a mask, zero elsewhere: mask, base, indices.
     Gather(mem: Mem) = "gather" (Mask, Int, Indices(mem)) -> Vec, Reads;

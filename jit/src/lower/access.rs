@@ -9,14 +9,11 @@ use super::Lower;
 use super::primitive::Raw;
 use super::value::{Factor, Parts, Rep, Value, lane_of};
 use crate::lir::{Addr, Bin, Cond, Lane, Mem, Op, Reg, Width};
+use crate::rooms::LINE;
 use galopvm_base::{ElemType, ScalarOp};
+use galopvm_kir::plan::LEAST_AHEAD;
 use galopvm_kir::{DimIndex, Index, Read, Refusal, VarId};
 use smallvec::SmallVec;
-
-/// Bytes that memory is fetched in.
-const LINE: usize = 64;
-/// Bytes ahead, at least.
-const NEAR: usize = 256;
 
 /// One dimension of a view.
 #[derive(Clone, Debug)]
@@ -357,11 +354,11 @@ impl Lower<'_> {
         Raw::Many(parts)
     }
 
-    /// Fetches what follows these bytes, which the next turn of the lanes reads or writes. Where a turn takes little, it would come too late: then
-    /// what a later turn reads.
+    /// Fetches what follows these bytes, which the next turn of the lanes reads or writes. Where a turn takes little, it would come
+    /// too late: then what a later turn takes.
     fn fetch_next(&mut self, bytes: usize, spot: &Spot) {
         for line in (0..bytes).step_by(LINE) {
-            let disp = spot.addr.disp + (bytes.max(NEAR) + line) as i32;
+            let disp = spot.addr.disp + (bytes.max(LEAST_AHEAD) + line) as i32;
             self.b.act(Op::Prefetch(Addr { disp, ..spot.addr }), &spot.regs);
         }
     }

@@ -1,9 +1,11 @@
 //! Shapes of values that were never computed, and the work that a block will be.
 //!
 //! Both look at code with the registers as they are now: what is defined outside a block is known, what is defined in
-//! it is worked out as far as it depends on sizes alone. Nothing traps and nothing is computed but `i64` scalars.
+//! it is worked out as far as it depends on sizes alone, in the functions that are called as well. Nothing traps, and nothing is
+//! computed but scalars.
 
 use crate::prepare::UNKNOWN_TRIPS;
+use crate::stack::on_fresh;
 use crate::{Adviser, Interpreter, Registers};
 use galopvm_base::scalar::{convert, eval1, eval2, eval3};
 use galopvm_base::{Bits, ElemType};
@@ -45,8 +47,13 @@ type Shape = SmallVec<[i64; 4]>;
 /// What stands for an extent that is not known.
 const UNKNOWN: i64 = 0;
 
-/// How far definitions are followed: every step goes to an earlier definition, so this only bounds the effort.
+/// How far definitions are followed: every step goes to an earlier definition, or into a function that is called, which may call
+/// itself.
 const EFFORT: u32 = 4096;
+
+/// Definitions that are followed into each other on the stack that is there; those behind are followed on a fresh one, which has
+/// room for as many as the effort allows.
+const NEAR: u32 = 128;
 
 /// Where registers of a block and of the blocks in it are defined.
 struct Definitions<'r, 'a> {
@@ -61,6 +68,8 @@ struct Definitions<'r, 'a> {
     numbers: HashMap<RegId, Bits>,
     at: HashMap<RegId, Definition<'a>>,
     effort: u32,
+    /// How many definitions have been followed into each other.
+    depth: u32,
 }
 
 #[derive(Clone, Copy)]
@@ -125,6 +134,7 @@ impl<'r, 'a> Definitions<'r, 'a> {
             numbers: HashMap::new(),
             at: HashMap::new(),
             effort: EFFORT,
+            depth: 0,
         }
     }
 
@@ -179,8 +189,23 @@ impl<'r, 'a> Definitions<'r, 'a> {
         }
     }
 
-    fn shape(&mut self, reg: RegId) -> Option<Shape> {
+    /// Follows a definition.
+    fn followed<T: Send>(&mut self, to: impl FnOnce(&mut Self) -> Option<T> + Send) -> Option<T> {
         self.effort = self.effort.checked_sub(1)?;
+        self.depth += 1;
+        let found = match self.depth {
+            NEAR => on_fresh(|| to(self)).flatten(),
+            _ => to(self),
+        };
+        self.depth -= 1;
+        found
+    }
+
+    fn shape(&mut self, reg: RegId) -> Option<Shape> {
+        self.followed(|definitions| definitions.shape_of(reg))
+    }
+
+    fn shape_of(&mut self, reg: RegId) -> Option<Shape> {
         if let Some(shape) = self.given.get(&reg) {
             return Some(shape.clone());
         }
@@ -263,6 +288,7 @@ impl<'r, 'a> Definitions<'r, 'a> {
             numbers,
             at: HashMap::new(),
             effort: self.effort,
+            depth: self.depth,
         };
         callee.collect(BODY);
         let answer = ask(&mut callee, code.blocks[BODY].results.get(k)?.reg);
@@ -361,8 +387,11 @@ impl<'r, 'a> Definitions<'r, 'a> {
         self.bits(reg).filter(|_| self.code.regs[reg].elem == ElemType::I64).map(|bits| bits as i64)
     }
 
-    fn bits(&mut self, reg: RegId) -> Option<u64> {
-        self.effort = self.effort.checked_sub(1)?;
+    fn bits(&mut self, reg: RegId) -> Option<Bits> {
+        self.followed(|definitions| definitions.bits_of(reg))
+    }
+
+    fn bits_of(&mut self, reg: RegId) -> Option<Bits> {
         match self.at.get(&reg).copied() {
             None => self.numbers.get(&reg).copied().or_else(|| self.registers.map(|r| r.scalar(reg).bits)),
             Some(Definition::Like(other)) => self.bits(other),

@@ -251,6 +251,10 @@ impl Plan {
 /// Vectors that are computed together at most.
 pub const MOST_GROUPS: u32 = 8;
 
+/// Bytes that are fetched ahead at least of what a turn of the lanes takes ([`Decision::Ahead`], [`Decision::Ready`]): less would come
+/// too late.
+pub const LEAST_AHEAD: usize = 256;
+
 /// Rows that are computed together at most.
 pub const MOST_ROWS: u32 = 8;
 

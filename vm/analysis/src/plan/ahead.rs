@@ -6,12 +6,11 @@
 
 use super::Facts;
 use crate::layout::Class;
+use galopvm_kir::plan::LEAST_AHEAD;
 use galopvm_kir::{ArrayOp, Axis, Body, Decision, Exp, Plan, ReadId, Rhs, Stm, VarId, ViewChange};
 
 /// Stretches that processors follow by themselves.
 const FOLLOWED: u64 = 12;
-/// Bytes that are fetched of each, at least.
-const FETCHED: u64 = 256;
 /// Bytes apart from which on places belong to different stretches: processors do not look beyond a page.
 const PAGE: i64 = 4096;
 
@@ -95,8 +94,8 @@ impl Facts<'_> {
     /// them is there still when it is wanted.
     fn stretches(&self, axis: &Axis, accesses: usize, lane: VarId, plan: &Plan) -> Option<u64> {
         let stretches = self.trips(axis.var).saturating_mul(accesses as u64);
-        let turn = (plan.groups(lane).unwrap_or(1) * self.machine.vectors.bytes()) as u64;
-        let fetched = stretches.saturating_mul(turn.max(FETCHED));
+        let turn = plan.groups(lane).unwrap_or(1) * self.machine.vectors.bytes();
+        let fetched = stretches.saturating_mul(turn.max(LEAST_AHEAD) as u64);
         (stretches > FOLLOWED && fetched <= self.machine.l1_bytes as u64).then_some(stretches)
     }
 
