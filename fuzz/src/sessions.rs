@@ -86,9 +86,10 @@ pub struct Call {
 /// Operations from which an operator is hot where not everything is compiled.
 const SOON_HOT: u64 = 1 << 12;
 
-/// Bytes of caches into which few small arrays fit.
-const SMALL_L1: usize = 1 << 8;
+/// Bytes of caches into which few small arrays fit, and of pages that few rows fit into.
+const SMALL_L1: usize = 1 << 11;
 const SMALL_L2: usize = 1 << 11;
+const SMALL_PAGE: usize = 1 << 4;
 
 /// Makes of a number that draws something one that draws what is said apart.
 const APART: u64 = 0x61_7061_7274;
@@ -348,7 +349,13 @@ impl Setting {
         };
         let (machine, costs) = match self.small_caches {
             true => {
-                let machine = Machine { l1_bytes: SMALL_L1, l2_bytes: SMALL_L2, ..usual };
+                let machine = Machine {
+                    l1_bytes: SMALL_L1,
+                    l2_bytes: SMALL_L2,
+                    page_bytes: SMALL_PAGE,
+                    followed: 1,
+                    ..usual
+                };
                 let costs = Costs::for_machine(&machine).into();
                 (machine, costs)
             }

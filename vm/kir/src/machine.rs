@@ -42,6 +42,10 @@ pub struct Machine {
     pub l1_bytes: usize,
     /// Bytes of the second-level cache.
     pub l2_bytes: usize,
+    /// Bytes from which on places belong to different stretches of memory: processors do not look beyond a page.
+    pub page_bytes: usize,
+    /// Stretches of memory that the processor follows by itself.
+    pub followed: u64,
     /// Element operations below which a loop is not worth splitting over threads.
     pub thread_grain: u64,
 }
@@ -53,6 +57,8 @@ impl Default for Machine {
             threads: 1,
             l1_bytes: 32 << 10,
             l2_bytes: 1 << 20,
+            page_bytes: 1 << 12,
+            followed: 12,
             thread_grain: 1 << 16,
         }
     }

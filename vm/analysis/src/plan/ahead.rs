@@ -9,11 +9,6 @@ use crate::layout::Class;
 use galopvm_kir::plan::LEAST_AHEAD;
 use galopvm_kir::{ArrayOp, Axis, Body, Decision, Exp, Plan, ReadId, Rhs, Stm, VarId, ViewChange};
 
-/// Stretches that processors follow by themselves.
-const FOLLOWED: u64 = 12;
-/// Bytes apart from which on places belong to different stretches: processors do not look beyond a page.
-const PAGE: i64 = 4096;
-
 impl Facts<'_> {
     pub(super) fn choose_ahead(&self, main: &Stm, plan: &mut Plan) {
         let Some((axes, body, lane)) = self.kernel_with_lanes(main, plan) else { return };
@@ -41,8 +36,9 @@ impl Facts<'_> {
                 .collect();
             let Some((_, apart)) = found.first() else { continue };
             if let Some(stretches) = self.stretches(axis, found.len(), lane, plan) {
+                let followed = self.machine.followed;
                 let reason = format!(
-                    "{stretches} stretches of memory in turn, {apart} bytes apart, more than the {FOLLOWED} that processors follow by themselves"
+                    "{stretches} stretches of memory in turn, {apart} bytes apart, more than the {followed} that processors follow by themselves"
                 );
                 plan.decide(Decision::Ahead(found.into_iter().map(|(read, _)| read).collect()), reason);
             }
@@ -55,8 +51,9 @@ impl Facts<'_> {
         let Some(Stm { rhs: Rhs::Kernel { axes, .. }, pat }) = body.stms.last() else { return };
         let [axis] = axes.as_slice() else { return };
         if let Some(stretches) = self.stretches(axis, pat.len(), lane, plan) {
+            let followed = self.machine.followed;
             let reason = format!(
-                "{stretches} stretches of memory are written in turn, more than the {FOLLOWED} that processors follow by themselves"
+                "{stretches} stretches of memory are written in turn, more than the {followed} that processors follow by themselves"
             );
             plan.decide(Decision::Ready(axis.var), reason);
         }
@@ -96,7 +93,7 @@ impl Facts<'_> {
         let stretches = self.trips(axis.var).saturating_mul(accesses as u64);
         let turn = plan.groups(lane).unwrap_or(1) * self.machine.vectors.bytes();
         let fetched = stretches.saturating_mul(turn.max(LEAST_AHEAD) as u64);
-        (stretches > FOLLOWED && fetched <= self.machine.l1_bytes as u64).then_some(stretches)
+        (stretches > self.machine.followed && fetched <= self.machine.l1_bytes as u64).then_some(stretches)
     }
 
     /// How many bytes apart turns of a loop read, if the lanes read neighbours, the turns far from each other, and the array does not
@@ -113,6 +110,6 @@ impl Facts<'_> {
             let step = dim.value.step(axis.var);
             step.delta.checked_mul(lies.stride)?.checked_mul(array.element_bytes())
         });
-        apart.map(i64::abs).max().filter(|apart| *apart >= PAGE)
+        apart.map(i64::abs).max().filter(|apart| *apart >= self.machine.page_bytes as i64)
     }
 }

@@ -234,8 +234,12 @@ fn plans_and_machines_round_trip() {
     let mut without_reason = Plan::default();
     without_reason.decide(Decision::Unchecked(Vec::new()), " ");
     assert!(VerifiedPlan::new(without_reason, &region).is_err());
-    let machine = Machine { threads: 2, ..Machine::default() };
-    assert_eq!(machine.to_string().parse(), Ok(machine));
+    for machine in [
+        Machine { threads: 2, ..Machine::default() },
+        Machine { page_bytes: 64, followed: 1, ..Machine::default() },
+    ] {
+        assert_eq!(machine.to_string().parse(), Ok(machine));
+    }
     let text = "machine lanes 16 registers 29 masks fma threads 2 l1 32768 l2 1048576 grain 65536";
     let machine: Machine = text.parse().unwrap_or_else(|e| panic!("{e}"));
     assert!(machine.vectors.bytes() == 64 && Vectors::NONE.fits(machine.vectors));
