@@ -64,7 +64,8 @@ run_slice() {
         timeout -k 10 $((left + 900)) "$fuzzer" "$@" >"$dir/slice.txt" 2>&1 || code=$?
         took=$(($(date +%s) - begin))
         cases=$(sed -n 's/^\([0-9][0-9]*\) cases:.*/\1/p' "$dir/slice.txt" | tail -n 1)
-        say "$name from $start: ${cases:-0} cases in $took s, exit code $code"
+        longest=$(sed -n 's/^the longest case was //p' "$dir/slice.txt")
+        say "$name from $start: ${cases:-0} cases in $took s (longest ${longest:-not known}), exit code $code"
         echo "$name ${cases:-0} $took" >>"$sums"
         if [ "$code" -eq 0 ]; then
             return

@@ -199,13 +199,16 @@ fn cases(args: &Args) -> (Tally, Coverage) {
     let is_over = || stop.load(Relaxed) || args.longest.is_some_and(|longest| begin.elapsed() >= longest);
     let work = || {
         let (mut tally, met) = (Tally::default(), Coverage::default());
+        let mut longest = (Duration::ZERO, 0);
         loop {
             let number = next.fetch_add(1, Relaxed);
             if number >= end || is_over() {
-                return (tally, met);
+                return (tally, met, longest);
             }
             galopvm_guard::at_case(number);
+            let begun = Instant::now();
             let outcome = target.run(number, &met);
+            longest = longest.max((begun.elapsed(), number));
             if matches!(outcome, Outcome::Wrong(_)) {
                 stop.store(true, Relaxed);
                 eprintln!("case {number}: {outcome}\n{}", target.shown(number));
@@ -218,15 +221,16 @@ fn cases(args: &Args) -> (Tally, Coverage) {
             }
         }
     };
-    let (tally, met) = std::thread::scope(|scope| {
+    let (tally, met, (longest, number)) = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..args.threads).map(|_| scope.spawn(work)).collect();
         let all = threads.into_iter().map(|thread| thread.join().unwrap_or_default());
-        all.reduce(|(tally, met), (other, more)| {
+        all.reduce(|(tally, met, longest), (other, more, longer)| {
             met.add_all(&more);
-            (tally.sum(other), met)
+            (tally.sum(other), met, longest.max(longer))
         })
         .unwrap_or_default()
     });
     println!("{tally} in {:.1} s", begin.elapsed().as_secs_f64());
+    println!("the longest case was {number}: {:.1} s", longest.as_secs_f64());
     (tally, met)
 }
