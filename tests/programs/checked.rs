@@ -39,6 +39,23 @@ fn neutral_elements_that_are_none_may_be_taken_often() {
     }
 }
 
+/// A sum that cancels out is what was rounded on the way, and so is what is computed from it: its order decides.
+#[test]
+fn sums_that_cancel_out_are_what_was_rounded() {
+    let parts = "map (\\i -> f32.i64 ((i * 7919) % 2001 - 1000) * 123456.7) (iota (length xs * 2 + 1))";
+    for body in [
+        "f32.sum parts",
+        "let s = f32.sum parts in if s > 0 then s else s * 2",
+        "map (\\i -> f32.sum (map (\\x -> x * f32.i64 (1 + i % 2)) parts)) xs[:9]",
+        "map (\\x -> f32.sqrt (f32.abs x)) (scan (+) 0 parts)",
+        "scan (+) 0 parts |> map2 (\\i s -> s * f32.i64 (i % 7)) (indices parts) |> f32.sum",
+        "reduce (\\(a, b) (c, d) -> (a + c, b * d)) (0, 1) (zip parts (map (\\x -> 1 + x / 1e12) parts))",
+        "reduce_by_index (replicate 3 0) (+) 0 (map (% 3) (indices parts)) parts",
+    ] {
+        assert_eq!(taken_over(&format!("let parts = {parts} in {body}")), 0, "{body}");
+    }
+}
+
 /// Sums and products of floats that nobody has in memory may be rounded otherwise, and so may what is computed from them.
 #[test]
 fn what_is_computed_from_other_roundings_is_rounded_otherwise() {

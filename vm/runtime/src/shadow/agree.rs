@@ -25,13 +25,13 @@ pub(super) fn text(elem: ElemType, bits: Bits) -> String {
 }
 
 /// Whether an element may be the other one where floats need not be the same bits: those that are close, and whatever a program
-/// makes of such floats.
-pub(super) fn is_close(elem: ElemType, wanted: Bits, found: Bits) -> bool {
+/// makes of such floats. `slack` is how far other roundings bring it.
+pub(super) fn is_close(elem: ElemType, wanted: Bits, found: Bits, slack: f64) -> bool {
     if !elem.is_float() {
         return true;
     }
     let (a, b) = (Scalar::new(elem, wanted).as_f64(), Scalar::new(elem, found).as_f64());
-    let is_near = (a - b).abs() <= TOLERANCE * a.abs().max(b.abs()).max(1.0);
+    let is_near = (a - b).abs() <= slack.max(TOLERANCE * a.abs().max(b.abs()).max(1.0));
     is_near || a.is_nan() != b.is_nan() || a.is_infinite() || b.is_infinite()
 }
 

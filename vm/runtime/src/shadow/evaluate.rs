@@ -1,6 +1,7 @@
 //! Scalars, branches, loops and calls of the shadow, and how it reads.
 
 use super::plain::Plain;
+use super::sensitivity::Chance;
 use super::{Halt, Held, Step};
 use galopvm_base::scalar::{convert, eval1, eval2, eval3};
 use galopvm_base::{Bits, ElemType, TypedId};
@@ -31,6 +32,8 @@ pub(super) struct Evaluator<'s> {
     depth: u32,
     /// Whether the language leaves open what came out.
     pub open: bool,
+    /// By what floats are rounded otherwise.
+    chance: Option<Chance>,
 }
 
 impl<'s> Evaluator<'s> {
@@ -40,7 +43,13 @@ impl<'s> Evaluator<'s> {
         frame: &'s mut Vec<Option<Held>>,
         (left, compared): (&'s mut u64, &'s mut u64),
     ) -> Evaluator<'s> {
-        Evaluator { module, code: real.registers.code, real, frame, left, compared, depth: 0, open: false }
+        let code = real.registers.code;
+        Evaluator { module, code, real, frame, left, compared, depth: 0, open: false, chance: None }
+    }
+
+    /// From now on floats are rounded otherwise.
+    pub fn shake(&mut self, number: u64) {
+        self.chance = Some(Chance::new(number));
     }
 
     /// Counts steps.
@@ -122,6 +131,16 @@ impl<'s> Evaluator<'s> {
         self.frame[reg.index()] = Some(Held::Scalar(bits));
     }
 
+    /// What an operation on scalars gives.
+    fn set_computed(&mut self, reg: RegId, bits: Bits) {
+        let elem = self.elem(reg);
+        let bits = match &mut self.chance {
+            Some(chance) if elem.is_float() => chance.beside(elem, bits),
+            _ => bits,
+        };
+        self.set_bits(reg, bits);
+    }
+
     pub fn set_array(&mut self, reg: RegId, array: Plain) {
         self.frame[reg.index()] = Some(Held::Array(array));
     }
@@ -197,15 +216,15 @@ impl<'s> Evaluator<'s> {
             Instr::Const { dst, value } => self.set_bits(dst.0, value.bits),
             Instr::Op1 { dst, op, ty, a } => {
                 let bits = eval1(*op, *ty, self.bits(*a)?);
-                self.set_bits(dst.0, bits);
+                self.set_computed(dst.0, bits);
             }
             Instr::Op2 { dst, op, ty, a, b } => {
                 let bits = eval2(*op, *ty, self.bits(*a)?, self.bits(*b)?).map_err(|_| Halt::Trap)?;
-                self.set_bits(dst.0, bits);
+                self.set_computed(dst.0, bits);
             }
             Instr::Op3 { dst, op, ty, a, b, c } => {
                 let bits = eval3(*op, *ty, self.bits(*a)?, self.bits(*b)?, self.bits(*c)?);
-                self.set_bits(dst.0, bits);
+                self.set_computed(dst.0, bits);
             }
             Instr::Convert { dst, from, to, a } => {
                 let bits = convert(*from, *to, self.bits(*a)?);
@@ -301,11 +320,12 @@ impl<'s> Evaluator<'s> {
             compared: self.compared,
             depth: self.depth,
             open: self.open,
+            chance: self.chance,
         };
         callee.put(code.params.iter().copied(), args);
         callee.block(BODY)?;
         let results = callee.take(&code.blocks[BODY].results)?;
-        self.open = callee.open;
+        (self.open, self.chance) = (callee.open, callee.chance);
         self.put(dsts.iter().map(|dst| dst.0), results);
         Ok(())
     }

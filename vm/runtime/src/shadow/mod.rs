@@ -8,7 +8,7 @@
 //! place - is found at the first read of the element that is wrong, not in a result that happens to show it.
 //!
 //! - `plain.rs`: arrays of the shadow. `evaluate.rs`: scalars, branches, loops, calls. `arrays.rs`, `operators.rs`,
-//!   `index_space.rs`: the other instructions. `agree.rs`: what counts as the same.
+//!   `index_space.rs`: the other instructions. `agree.rs`: what counts as the same. `sensitivity.rs`: how far roundings bring a result.
 //! - `optimizer/shadowed.rs`: where the running program stops for it.
 //!
 //! What is compared when:
@@ -17,7 +17,8 @@
 //! - Moving an element (a view, a copy, an update's value, a row of a result) reads nothing: an analysis may have left it
 //!   out, and the place may by right have another value when nobody looks at the element again.
 //! - Operators that may be re-associated and library functions give floats that differ a little; the shadow goes on with
-//!   those of the program, also where it moves them only, and with its own where an element is no such float.
+//!   those of the program, also where it moves them only, and with its own where an element is no such float. They differ more only
+//!   where the instruction makes more of its roundings.
 //! - Where a neutral element is none, nobody can tell how often back ends take it: a result of theirs that differs is taken
 //!   over. The interpreter takes it once.
 //!
@@ -29,6 +30,7 @@ mod evaluate;
 mod index_space;
 mod operators;
 mod plain;
+mod sensitivity;
 
 use evaluate::{Evaluator, Real};
 use galopvm_base::{Bits, TypedId};
@@ -37,6 +39,7 @@ use galopvm_bytecode::{Function, Instr, Module, Operand, RegId};
 use galopvm_data::Value;
 use galopvm_interp::Registers;
 use plain::Plain;
+use sensitivity::{Inputs, Rough};
 
 /// Steps - instructions, and elements moved or compared - that the shadow takes for one call from outside; the rest of a
 /// longer call runs alone.
@@ -79,6 +82,8 @@ pub(crate) struct Foreseen {
     is_open: bool,
     /// Whether it goes over what the program has computed inexactly, without having it in memory.
     is_rough: bool,
+    /// What it read, if it may be done in another order.
+    inputs: Option<Inputs>,
 }
 
 /// The execution beside the program's.
@@ -86,9 +91,8 @@ pub(crate) struct Foreseen {
 pub(crate) struct Shadow {
     /// The registers of each call, innermost last.
     frames: Vec<Vec<Option<Held>>>,
-    /// Arrays, by the number of calls and the register, that the program has somewhat otherwise, and that it has nowhere in memory: a
-    /// fused operator computes them where the next one reads them.
-    rough: Vec<(usize, RegId)>,
+    /// Arrays that the program has somewhat otherwise, and nowhere in memory.
+    rough: Vec<Rough>,
     /// Whether the program is inside an instruction that is one step of the shadow.
     is_inside: bool,
     left: u64,
@@ -175,7 +179,7 @@ impl Shadow {
     pub(crate) fn leaves(&mut self, results: &[Operand], to: impl IntoIterator<Item = RegId>) {
         let values: Vec<Option<Held>> = results.iter().map(|result| self.take(*result)).collect();
         self.frames.pop();
-        self.rough.retain(|(calls, _)| *calls <= self.frames.len());
+        self.rough.retain(|rough| rough.place.0 <= self.frames.len());
         if !self.frames.is_empty() {
             self.put(values, to);
         }
@@ -193,16 +197,20 @@ impl Shadow {
     ) -> Foreseen {
         let calls = self.frames.len();
         let Some(frame) = self.frames.last_mut() else {
-            return Foreseen { outcome: Err(Halt::Unknown), is_open: false, is_rough: false };
+            return Foreseen { outcome: Err(Halt::Unknown), is_open: false, is_rough: false, inputs: None };
         };
-        let mut is_rough = false;
+        let mut rough: Vec<&Rough> = Vec::new();
         if !self.rough.is_empty() {
-            real.code.each_use(instr, &mut |reg| is_rough |= self.rough.contains(&(calls, reg)));
+            real.code.each_use(instr, &mut |reg| {
+                rough.extend(self.rough.iter().filter(|rough| rough.place == (calls, reg)));
+            });
         }
+        let is_rough = !rough.is_empty();
+        let inputs = Inputs::of(real, instr, frame, &rough);
         let real = Real { registers: real, looks };
         let mut evaluator = Evaluator::new(module, real, frame, (&mut self.left, &mut self.figures.compared));
         let outcome = evaluator.instruction(instr);
-        Foreseen { outcome, is_open: reorders && evaluator.open, is_rough }
+        Foreseen { outcome, is_open: reorders && evaluator.open, is_rough, inputs }
     }
 
     /// Compares what an instruction defined with what was found before: arrays only if `looks`. The error says what is wrong.
@@ -232,8 +240,7 @@ impl Shadow {
         let is_computed = looks && agree::computes(real, instr);
         let mut outcome = Ok(());
         for dst in &dsts {
-            let mut compare =
-                || self.compare_one(module, real, instr, (dst.0, is_computed), foreseen.is_rough);
+            let mut compare = || self.compare_one(module, real, instr, (dst.0, is_computed), &foreseen);
             outcome = outcome.and_then(|()| compare());
         }
         if outcome.is_err() && foreseen.is_open {
@@ -250,18 +257,22 @@ impl Shadow {
         real: &Registers<'_>,
         instr: &Instr,
         (reg, is_computed): (RegId, bool),
-        is_rough: bool,
+        Foreseen { is_rough, inputs, .. }: &Foreseen,
     ) -> Result<(), String> {
-        let elem = real.elem(reg);
+        let (elem, is_rough, steps) = (real.elem(reg), *is_rough, self.left);
+        let shaken = || inputs.as_ref().map(|inputs| inputs.rounded_otherwise(module, real, instr, steps));
         let is_inexact = || is_rough || agree::is_inexact(module, real.code, instr);
         let here = (self.frames.len(), reg);
-        self.rough.retain(|known| *known != here);
+        self.rough.retain(|rough| rough.place != here);
         match self.take(Operand::last(reg)) {
             Some(Held::Scalar(bits)) => {
                 self.figures.compared += 1;
                 let found = real.bits(Operand::new(reg));
-                let is_right =
-                    agree::is_same(elem, bits, found) || is_inexact() && agree::is_close(elem, bits, found);
+                let slack = || shaken().map_or(0.0, |shaken| shaken.slack(reg, elem, bits));
+                let is_right = agree::is_same(elem, bits, found)
+                    || is_inexact()
+                        && (agree::is_close(elem, bits, found, 0.0)
+                            || agree::is_close(elem, bits, found, slack()));
                 if !is_right {
                     let (wanted, found) = (agree::text(elem, bits), agree::text(elem, found));
                     return Err(format!("{reg} is {found} and has to be {wanted}."));
@@ -278,13 +289,18 @@ impl Shadow {
                     let may_take =
                         if is_computed { differs(&array).is_some() } else { array.shape() == found.shape() };
                     if may_take && is_inexact() {
-                        array.take_close(found);
+                        array.take_close(found, &[]);
+                        if array.differs_from(found).is_some()
+                            && let Some(shaken) = shaken()
+                        {
+                            array.take_close(found, &shaken.slacks(reg, &array));
+                        }
                     }
                     if let Some(difference) = differs(&array) {
                         return Err(difference.text(elem, reg));
                     }
                 } else if is_rough || elem.is_float() && is_inexact() {
-                    self.rough.push(here);
+                    self.rough.push(Rough::new(here, shaken()));
                 }
                 self.set(reg, Held::Array(array));
             }

@@ -129,9 +129,9 @@ impl Plain {
         differs.then_some(Difference { index: Some(index), shapes, bits: (wanted, found) })
     }
 
-    /// Goes on with the elements of the program's array that may be other ones than these. An array of another shape is taken over as
-    /// it is: so many rows are chosen by floats.
-    pub fn take_close(&mut self, array: &Array) {
+    /// Goes on with the elements of the program's array that may be other ones than these; how far from each, apart from what is always
+    /// close, says `slacks`. An array of another shape is taken over as it is: so many rows are chosen by floats.
+    pub fn take_close(&mut self, array: &Array, slacks: &[f64]) {
         if self.shape() != array.shape() {
             *self = Plain {
                 home: self.home,
@@ -140,8 +140,9 @@ impl Plain {
             return;
         }
         let elem = self.elem;
-        for (own, found) in self.elements_mut().iter_mut().zip(array.iter_bits()) {
-            if agree::is_close(elem, *own, found) {
+        let slacks = slacks.iter().copied().chain(std::iter::repeat(0.0));
+        for ((own, found), slack) in self.elements_mut().iter_mut().zip(array.iter_bits()).zip(slacks) {
+            if agree::is_close(elem, *own, found, slack) {
                 *own = found;
             }
         }
