@@ -100,16 +100,17 @@ fn describe(index: usize, device: &PhysicalDevice) -> DeviceInfo {
     } else {
         None
     };
+    let kind = match properties.device_type {
+        PhysicalDeviceType::DiscreteGpu => DeviceKind::Discrete,
+        PhysicalDeviceType::IntegratedGpu => DeviceKind::Integrated,
+        PhysicalDeviceType::VirtualGpu => DeviceKind::Virtual,
+        PhysicalDeviceType::Cpu => DeviceKind::Cpu,
+        _ => DeviceKind::Other,
+    };
     DeviceInfo {
         index,
         name: properties.device_name.clone(),
-        kind: match properties.device_type {
-            PhysicalDeviceType::DiscreteGpu => DeviceKind::Discrete,
-            PhysicalDeviceType::IntegratedGpu => DeviceKind::Integrated,
-            PhysicalDeviceType::VirtualGpu => DeviceKind::Virtual,
-            PhysicalDeviceType::Cpu => DeviceKind::Cpu,
-            _ => DeviceKind::Other,
-        },
+        kind,
         driver,
         version: device.api_version().to_string(),
         unusable,
@@ -125,6 +126,7 @@ fn describe(index: usize, device: &PhysicalDevice) -> DeviceInfo {
             denorm64: properties.shader_denorm_preserve_float64 == Some(true),
             exact32: properties.shader_signed_zero_inf_nan_preserve_float32 == Some(true),
             exact64: properties.shader_signed_zero_inf_nan_preserve_float64 == Some(true),
+            all_rounds: !matches!(kind, DeviceKind::Cpu | DeviceKind::Other),
         },
         limits: Limits {
             group_count: properties.max_compute_work_group_count,

@@ -58,6 +58,9 @@ pub struct Features {
     pub exact32: bool,
     /// Signed zeros, infinities and NaNs of doubles are kept if the shader asks for it.
     pub exact64: bool,
+    /// Loops of a shader go on until they end. Drivers that compute on the processor may end them before, and say nothing: Mesa's gives
+    /// an invocation 65,535 rounds for all of its loops.
+    pub all_rounds: bool,
 }
 
 impl Features {
@@ -75,6 +78,7 @@ impl Features {
             denorm64: true,
             exact32: true,
             exact64: true,
+            all_rounds: true,
         }
     }
 }

@@ -292,6 +292,40 @@ fn traps_are_reported() {
     agree(text, &[int(4), array(ElemType::I64, &[4])]);
 }
 
+/// Mesa's driver on the processor ends all loops of an invocation after 65,535 rounds, and goes on with what there is.
+#[test]
+fn loops_that_a_device_ends_are_told() {
+    let step = "(a * 3 + j) % 1000003";
+    let texts = [
+        format!("    let x =\n      loop (a) = (i) for j < m do\n        in {step}\n    in x\n"),
+        format!(
+            "    let x =\n      loop (b) = (i) for k < 3 do\n        let y =\n          loop (a) = (b) for j < m / 3 do\n            in {step}\n        in y\n    in x\n"
+        ),
+        format!("    let (x, y) =\n      loop (a, j) = (i, 0) while j < m do\n        in ({step}, j + 1)\n    in x + y\n"),
+        "    let s =\n      red j < m do\n        in (i + j) % 7\n      by (a = 0) (b) do\n        in a + b\n    in s\n".to_string(),
+        "    let s =\n      red j < m do\n        in (i + j) % 7\n      by (a = 0) (b) do\n        in a + b\n    in (s % 7 + 2) ** (i + 40)\n".to_string(),
+    ];
+    for (inside, rounds) in texts.iter().flat_map(|text| [65_532, 65_535, 65_538, 200_001].map(|m| (text, m)))
+    {
+        let text = format!("region f (n : i64, m : i64)\nlet r =\n  kernel i < n do\n{inside}in r\n");
+        let (region, arguments) = (region(&text), [int(3), int(rounds)]);
+        let want = evaluate(&region, &arguments).expect("a result");
+        for (route, backend) in backends() {
+            let trial =
+                Trial::new(&region, &arguments, |shape| Layout::Contiguous.view(shape)).expect("no arrays");
+            let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("an empty plan");
+            let (observed, machine) = (trial.observed(), Machine::default());
+            let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
+            let code = backend.compile(unit).unwrap_or_else(|why| panic!("{route} refuses: {why}\n{text}"));
+            match trial.run(code.as_ref()) {
+                Ok(got) => assert_eq!(got[0].data(), want[0].data(), "{route}, {rounds} rounds\n{text}"),
+                Err(RunError::Trap) => assert!(rounds > 65_500, "{route}, {rounds} rounds\n{text}"),
+                Err(other) => panic!("{route}: {other:?}\n{text}"),
+            }
+        }
+    }
+}
+
 #[test]
 fn scalars_of_every_type_are_parameters() {
     for elem in ElemType::ALL {

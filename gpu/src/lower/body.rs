@@ -4,13 +4,16 @@ use super::convert::convert;
 use super::program::{Slot, Source, Table, Top, describe};
 use super::scalar::{self, Trap, reg};
 use super::view::{Dim, Stride, Value, View};
-use crate::shader::{BinOp, Binding, Cell, Code, Ty, UnOp, Val, Width};
+use crate::shader::{BinOp, Binding, Cell, Code, Ty, UnOp, Val, Width, loop_of};
 use galopvm_base::{ElemType, Scalar};
 use galopvm_kir::backend::{StrideClass, stride_class};
 use galopvm_kir::types::scalar_value;
 use galopvm_kir::{ArrayOp, Axis, Body, Combine, Exp, ObservedParam, Refusal, Rhs, Stm, Type, VarId};
 use std::collections::HashMap;
 use std::rc::Rc;
+
+/// A number that no launch has among its own, as good as.
+const UNLIKE: u64 = 0x7ff4_6a3d_91c5_0be7;
 
 /// One shader being lowered.
 pub struct Lower<'t, 'a> {
@@ -36,6 +39,12 @@ impl<'t, 'a> Lower<'t, 'a> {
         let cell = c.cell(Ty::Bool);
         let no = c.truth(false);
         c.set(cell, no);
+        if !table.features.all_rounds {
+            let (first, unlike) = (c.constant(Ty::B32, 0), c.constant(Ty::B64, UNLIKE));
+            let number = c.load(params, first);
+            let veil = c.bin(BinOp::Ne, number, unlike);
+            c.doubt_loops(veil);
+        }
         Lower {
             c,
             table,
@@ -342,19 +351,19 @@ impl<'t, 'a> Lower<'t, 'a> {
             }
             Rhs::While { carried, init, cond, body } => {
                 let cells = self.carry(carried, init)?;
-                self.c.open();
-                self.bind_cells(carried, &cells);
-                let (_, cond) = self.scalar(cond)?;
-                // A loop fed with what a trap left behind need not end.
-                let trapped = self.c.get(self.trap.cell);
-                let well = self.c.un(UnOp::Not, trapped);
-                let cond = self.c.bin(BinOp::LAnd, cond, well);
-                let before = self.c.close();
-                self.c.open();
-                let next = self.scalars(body)?;
-                self.fill(&cells, &next);
-                let block = self.c.close();
-                self.c.repeat(before, cond, block);
+                let test = &mut |l: &mut Self| {
+                    l.bind_cells(carried, &cells);
+                    let (_, cond) = l.scalar(cond)?;
+                    // A loop fed with what a trap left behind need not end.
+                    let trapped = l.c.get(l.trap.cell);
+                    let well = l.c.un(UnOp::Not, trapped);
+                    Ok(l.c.bin(BinOp::LAnd, cond, well))
+                };
+                self.while_(test, |l| {
+                    let next = l.scalars(body)?;
+                    l.fill(&cells, &next);
+                    Ok(())
+                })?;
                 self.bind_cells(&stm.pat, &cells);
                 Ok(())
             }
@@ -453,20 +462,41 @@ impl<'t, 'a> Lower<'t, 'a> {
             None => (wide_bound, Ty::B64, BinOp::Slt),
         };
         let (zero, one) = (self.c.constant(ty, 0), self.c.constant(ty, 1));
-        let counter = self.c.cell(ty);
-        self.c.set(counter, zero);
-        self.c.open();
-        let i = self.c.get(counter);
-        let cond = self.c.bin(less, i, bound);
-        let before = self.c.close();
-        self.c.open();
-        let index = if ty == Ty::B32 { self.c.un(UnOp::ZeroExtend, i) } else { i };
-        self.bind(axis.var, Value::Scalar(ElemType::I64, index));
-        self.nest(rest, inside)?;
-        let next = self.c.bin(BinOp::Add, i, one);
-        self.c.set(counter, next);
-        let block = self.c.close();
-        self.c.repeat(before, cond, block);
-        Ok(())
+        self.count((ty, less), (zero, bound, one), |l, i| {
+            let index = if ty == Ty::B32 { l.c.un(UnOp::ZeroExtend, i) } else { i };
+            l.bind(axis.var, Value::Scalar(ElemType::I64, index));
+            l.nest(rest, inside)
+        })
+    }
+
+    /// A loop that counts from a first number to an end, in steps, in registers of a type that are compared so.
+    pub fn count(
+        &mut self,
+        (ty, less): (Ty, BinOp),
+        (start, end, step): (Val, Val, Val),
+        inside: impl FnOnce(&mut Self, Val) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        let (counter, now) = (self.c.cell(ty), std::cell::Cell::new(start));
+        self.c.set(counter, start);
+        let test = &mut |l: &mut Self| {
+            now.set(l.c.get(counter));
+            Ok(l.c.bin(less, now.get(), end))
+        };
+        self.while_(test, |l| {
+            let i = now.get();
+            inside(l, i)?;
+            let next = l.c.bin(BinOp::Add, i, step);
+            l.c.set(counter, next);
+            Ok(())
+        })
+    }
+
+    /// A loop: `test` computes whether to go on, `body` is what is done then.
+    pub fn while_(
+        &mut self,
+        test: &mut dyn FnMut(&mut Self) -> Result<Val, Refusal>,
+        body: impl FnOnce(&mut Self) -> Result<(), Refusal>,
+    ) -> Result<(), Refusal> {
+        loop_of(self, &mut |l| &mut l.c, test, body)
     }
 }

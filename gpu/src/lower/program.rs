@@ -119,6 +119,8 @@ pub enum Top<'a> {
 pub struct Table<'a> {
     /// The region, the plan and what was observed.
     pub unit: Unit<'a>,
+    /// What the device can do.
+    pub features: &'a Features,
     /// The program so far.
     pub program: Program,
     /// The names of the top level.
@@ -172,9 +174,10 @@ impl<'a> Table<'a> {
 }
 
 /// Lowers a region for a device with these features.
-pub fn lower(unit: Unit<'_>, features: &Features) -> Result<Program, Refusal> {
+pub fn lower<'a>(unit: Unit<'a>, features: &'a Features) -> Result<Program, Refusal> {
     let region = unit.region.region();
-    let mut table = Table { unit, program: Program::default(), top: HashMap::new(), slots: HashMap::new() };
+    let program = Program::default();
+    let mut table = Table { unit, features, program, top: HashMap::new(), slots: HashMap::new() };
     for (k, param) in region.params.iter().enumerate() {
         table.top.insert(*param, Top::Param(k));
     }

@@ -41,8 +41,11 @@ impl Trap {
         c.set(self.cell, now);
     }
 
-    /// Reports to the host, at the end of the shader.
+    /// Reports to the host, at the end of the shader. A loop that a driver ended is told like a trap: somebody else has to compute that.
     pub fn report(self, c: &mut Code) {
+        if let Some(early) = c.ended_early() {
+            self.when(c, early);
+        }
         if c.may_trap {
             let trapped = c.get(self.cell);
             c.when(trapped, |c| c.raise(self.flag));

@@ -269,19 +269,7 @@ fn fold_part(
     (start, end, step): (Val, Val, Val),
     inside: impl FnOnce(&mut Lower<'_, '_>, Val) -> Result<(), Refusal>,
 ) -> Result<(), Refusal> {
-    let counter = l.c.cell(Ty::B32);
-    l.c.set(counter, start);
-    l.c.open();
-    let i = l.c.get(counter);
-    let cond = l.c.bin(BinOp::Ult, i, end);
-    let before = l.c.close();
-    l.c.open();
-    inside(l, i)?;
-    let next = l.c.bin(BinOp::Add, i, step);
-    l.c.set(counter, next);
-    let block = l.c.close();
-    l.c.repeat(before, cond, block);
-    Ok(())
+    l.count((Ty::B32, BinOp::Ult), (start, end, step), inside)
 }
 
 /// Combines what the cells of a workgroup's invocations hold, in their order, and stores it at `place`.
@@ -305,26 +293,28 @@ fn fold_group(
         (l.c.constant(Ty::B32, 0), l.c.constant(Ty::B32, 1), l.c.constant(Ty::B32, u64::from(GROUP)));
     let distance = l.c.cell(Ty::B32);
     l.c.set(distance, one);
-    l.c.open();
-    let d = l.c.get(distance);
-    let cond = l.c.bin(BinOp::Ult, d, size);
-    let before = l.c.close();
-    l.c.open();
-    l.c.barrier();
-    let twice = l.c.bin(BinOp::Add, d, d);
-    let mask = l.c.bin(BinOp::Sub, twice, one);
-    let low = l.c.bin(BinOp::And, local, mask);
-    let active = l.c.bin(BinOp::Eq, low, zero);
-    l.c.open();
-    let other = l.c.bin(BinOp::Add, local, d);
-    let items: Vec<Val> = arrays.iter().map(|array| l.c.get_shared(*array, other)).collect();
-    l.combine(combine, cells, &items)?;
-    share(l);
-    let then = l.c.close();
-    l.c.branch(active, then, Vec::new());
-    l.c.set(distance, twice);
-    let block = l.c.close();
-    l.c.repeat(before, cond, block);
+    let now = std::cell::Cell::new(one);
+    let test = &mut |l: &mut Lower<'_, '_>| {
+        now.set(l.c.get(distance));
+        Ok(l.c.bin(BinOp::Ult, now.get(), size))
+    };
+    l.while_(test, |l| {
+        let d = now.get();
+        l.c.barrier();
+        let twice = l.c.bin(BinOp::Add, d, d);
+        let mask = l.c.bin(BinOp::Sub, twice, one);
+        let low = l.c.bin(BinOp::And, local, mask);
+        let active = l.c.bin(BinOp::Eq, low, zero);
+        l.c.open();
+        let other = l.c.bin(BinOp::Add, local, d);
+        let items: Vec<Val> = arrays.iter().map(|array| l.c.get_shared(*array, other)).collect();
+        l.combine(combine, cells, &items)?;
+        share(l);
+        let then = l.c.close();
+        l.c.branch(active, then, Vec::new());
+        l.c.set(distance, twice);
+        Ok(())
+    })?;
     let first = l.c.bin(BinOp::Eq, local, zero);
     l.c.open();
     for ((elem, cell), temp) in cells.iter().zip(to) {
@@ -383,22 +373,13 @@ fn each(
     let Some((extent, rest)) = extents.split_first() else { return inside(l, indices, place) };
     let (zero, one) = (l.c.constant(Ty::B32, 0), l.c.constant(Ty::B32, 1));
     let extent = l.c.un(UnOp::Narrow, *extent);
-    let counter = l.c.cell(Ty::B32);
-    l.c.set(counter, zero);
-    l.c.open();
-    let i = l.c.get(counter);
-    let cond = l.c.bin(BinOp::Ult, i, extent);
-    let before = l.c.close();
-    l.c.open();
-    let row = l.c.bin(BinOp::Mul, place, extent);
-    let place = l.c.bin(BinOp::Add, row, i);
-    let index = l.c.un(UnOp::ZeroExtend, i);
-    indices.push(index);
-    each(l, rest, place, indices, inside)?;
-    indices.pop();
-    let next = l.c.bin(BinOp::Add, i, one);
-    l.c.set(counter, next);
-    let block = l.c.close();
-    l.c.repeat(before, cond, block);
-    Ok(())
+    l.count((Ty::B32, BinOp::Ult), (zero, extent, one), |l, i| {
+        let row = l.c.bin(BinOp::Mul, place, extent);
+        let place = l.c.bin(BinOp::Add, row, i);
+        let index = l.c.un(UnOp::ZeroExtend, i);
+        indices.push(index);
+        each(l, rest, place, indices, inside)?;
+        indices.pop();
+        Ok(())
+    })
 }

@@ -14,8 +14,23 @@ pub struct Code {
     extended: HashMap<Val, Val>,
     /// Something written so far may set the trap cell.
     pub may_trap: bool,
+    /// What asks again behind a loop whether it is over, if anything has to.
+    doubt: Option<Doubt>,
+    has_doubted: bool,
     /// The blocks around the place of writing, outermost first; the last one is written to.
     blocks: Vec<Vec<Stm>>,
+}
+
+/// The device may end a loop before its condition says so. Compilers take the condition for false behind the loop, and whatever they
+/// move there is computed from that, so it is computed anew from values that they cannot know to be those of the loop.
+#[derive(Clone, Copy)]
+struct Doubt {
+    /// True, which no compiler knows.
+    veil: Val,
+    /// Whether cells are read through the veil.
+    is_veiled: bool,
+    /// Whether some loop was not over.
+    early: Cell,
 }
 
 impl Code {
@@ -27,6 +42,8 @@ impl Code {
             const_bits: HashMap::new(),
             extended: HashMap::new(),
             may_trap: false,
+            doubt: None,
+            has_doubted: false,
             blocks: vec![Vec::new()],
         }
     }
@@ -220,7 +237,14 @@ impl Code {
     /// The content of a cell.
     pub fn get(&mut self, cell: Cell) -> Val {
         let ty = self.shader.cells[cell];
-        self.emit(ty, Op::Get(cell))
+        let value = self.emit(ty, Op::Get(cell));
+        match self.doubt {
+            Some(Doubt { veil, is_veiled: true, .. }) => {
+                let other = self.constant(ty, 0);
+                self.select(veil, value, other)
+            }
+            _ => value,
+        }
     }
 
     /// Fills a cell.
@@ -299,19 +323,51 @@ impl Code {
         self.branch(cond, then, Vec::new());
     }
 
-    /// A loop of blocks written before.
-    pub fn repeat(&mut self, before: Vec<Stm>, cond: Val, body: Vec<Stm>) {
-        self.push(Stm::While(before, cond, body));
+    /// A loop: `test` computes whether to go on, `body` is what is done then.
+    pub fn while_(&mut self, test: impl Fn(&mut Code) -> Val, body: impl FnOnce(&mut Code)) {
+        let done = loop_of(self, &mut |c| c, &mut |c| Ok::<Val, std::convert::Infallible>(test(c)), |c| {
+            body(c);
+            Ok(())
+        });
+        let Ok(()) = done;
     }
 
-    /// A loop: `test` computes whether to go on, `body` is what is done then.
-    pub fn while_(&mut self, test: impl FnOnce(&mut Code) -> Val, body: impl FnOnce(&mut Code)) {
-        self.open();
-        let cond = test(self);
-        let before = self.close();
-        self.open();
-        body(self);
-        let body = self.close();
-        self.repeat(before, cond, body);
+    /// From here on it is asked behind loops whether they are over. `veil` is true, and comes from where no compiler sees it.
+    pub fn doubt_loops(&mut self, veil: Val) {
+        let (early, no) = (self.cell(Ty::Bool), self.truth(false));
+        self.set(early, no);
+        self.doubt = Some(Doubt { veil, is_veiled: false, early });
     }
+
+    /// Whether some loop that was written so far ended although its condition was true; nothing if that cannot be.
+    pub fn ended_early(&mut self) -> Option<Val> {
+        let early = self.doubt.filter(|_| self.has_doubted)?.early;
+        Some(self.get(early))
+    }
+}
+
+/// A loop in something that has code in it: `test` computes whether to go on, also when it is asked again behind the loop; `body` is what
+/// is done then.
+pub fn loop_of<L, E>(
+    writer: &mut L,
+    code: &mut dyn FnMut(&mut L) -> &mut Code,
+    test: &mut dyn FnMut(&mut L) -> Result<Val, E>,
+    body: impl FnOnce(&mut L) -> Result<(), E>,
+) -> Result<(), E> {
+    code(writer).open();
+    let cond = test(writer)?;
+    let before = code(writer).close();
+    code(writer).open();
+    body(writer)?;
+    let block = code(writer).close();
+    code(writer).push(Stm::While(before, cond, block));
+    let Some(doubt) = code(writer).doubt else { return Ok(()) };
+    code(writer).doubt = Some(Doubt { is_veiled: true, ..doubt });
+    let goes_on = test(writer)?;
+    let c = code(writer);
+    (c.doubt, c.has_doubted) = (Some(doubt), true);
+    let before = c.get(doubt.early);
+    let now = c.bin(BinOp::LOr, before, goes_on);
+    c.set(doubt.early, now);
+    Ok(())
 }

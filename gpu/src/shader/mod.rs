@@ -12,7 +12,7 @@
 
 mod build;
 
-pub use build::Code;
+pub use build::{Code, loop_of};
 
 use galopvm_base::{ElemType, IdVec, define_id};
 
