@@ -87,7 +87,7 @@ pub struct Call {
 const SOON_HOT: u64 = 1 << 12;
 
 /// Bytes of caches into which few small arrays fit, and of pages that few rows fit into.
-const SMALL_L1: usize = 1 << 11;
+const SMALL_L1: usize = 1 << 10;
 const SMALL_L2: usize = 1 << 11;
 const SMALL_PAGE: usize = 1 << 4;
 
