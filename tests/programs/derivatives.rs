@@ -430,3 +430,54 @@ fn derivatives_do_not_depend_on_the_engine() {
         }
     }
 }
+
+/// Histograms by an operator that is one up to 15, and by one that has no derivative at its neutral element.
+const NEUTRAL: &str = "
+def up_to_15 (x: f64) (y: f64) : f64 = if 15 - x < y then 15 else x + y
+def ones [n] 't (one: t) : [n]t = replicate n one
+
+entry numbers [n] [m] (is: [n]i64) (dest: [m]f64) (xs: [n]f64) : ([m]f64, [n]f64) =
+  vjp (\\(d, xs) -> reduce_by_index (copy d) up_to_15 0 is xs) (dest, xs) (ones 1)
+
+entry pairs [n] [m] (is: [n]i64) (dest: [m]f64) (xs: [n]f64) : ([m]f64, [n]f64) =
+  let f (d, xs) =
+    reduce_by_index (copy (zip d d)) (\\(a, b) (c, d) -> (up_to_15 a c, b * d)) (0, 1) is (zip xs xs)
+    |> map (\\(a, _) -> a)
+  in vjp f (dest, xs) (ones 1)
+
+entry rows [n] [m] (is: [n]i64) (dest: [m]f64) (xs: [n]f64) : ([m]f64, [n]f64) =
+  let f (d, xs) =
+    reduce_by_index (map (replicate 2) d) (map2 up_to_15) (replicate 2 0) is (map (replicate 2) xs)
+    |> map (\\row -> row[1])
+  in vjp f (dest, xs) (ones 1)
+
+entry places [n] [m] (is: [n]i64) (dest: [m]f64) (xs: [n]f64) : ([m]f64, [n]f64) =
+  let f (d, xs) =
+    reduce_by_index_2d [copy d] up_to_15 0 (map (\\i -> (0, i)) is) xs
+    |> head
+  in vjp f (dest, xs) (ones 1)
+
+entry logs [n] [m] (is: [n]i64) (dest: [m]f64) (xs: [n]f64) : ([m]f64, [n]f64) =
+  let f (d, xs) = reduce_by_index (copy d) (\\a b -> f64.log (f64.exp a + f64.exp b)) (-f64.inf) is xs
+  in vjp f (dest, xs) (ones 1)
+";
+
+#[test]
+fn what_a_neutral_element_changes_is_derived_as_changed() {
+    let indices = [0i64, 2, 4, 4, -1, 9];
+    let dest = [15.0, 16.0, 1.0, 15.0, 14.0, f64::NEG_INFINITY];
+    let rows = [2.0, 3.0, 0.5, 0.25, 7.0, 7.0];
+    let program = Program::from_source("neutral.fut", NEUTRAL).unwrap_or_else(|e| panic!("{e}"));
+    let engines = candidates().into_iter().map(|candidate| (candidate.name, candidate.engine));
+    for (name, engine) in engines.chain([("interpreter".into(), interpreter())]) {
+        let mut session = engine.session(&program);
+        for entry in ["numbers", "pairs", "rows", "places"] {
+            let found: (Vec<f64>, Vec<f64>) =
+                session.call(entry, (&indices[..], &dest[..], &rows[..])).unwrap();
+            let meant = (vec![0.0, 0.0, 1.0, 1.0, 1.0, 1.0], vec![0.0, 1.0, 1.0, 1.0, 0.0, 0.0]);
+            assert_eq!(found, meant, "{name}: {entry}");
+        }
+        let found: (Vec<f64>, Vec<f64>) = session.call("logs", (&indices[..], &dest[..], &rows[..])).unwrap();
+        assert_eq!([found.0[1], found.0[3], found.0[5]], [1.0; 3], "{name}: elements without rows");
+    }
+}

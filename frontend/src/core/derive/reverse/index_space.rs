@@ -14,18 +14,19 @@ const NUMBER: ValueType = ValueType::scalar(ElemType::I64);
 
 /// A histogram.
 #[derive(Clone, Copy)]
-struct Hist<'s> {
-    width: Atom,
-    dests: &'s [Var],
-    index: &'s [Var],
-    values: &'s [Var],
-    op: &'s Block,
+pub(super) struct Hist<'s> {
+    pub width: Atom,
+    pub dests: &'s [Var],
+    pub neutral: &'s [Atom],
+    pub index: &'s [Var],
+    pub values: &'s [Var],
+    pub op: &'s Block,
 }
 
 fn hist(op: &Op) -> Option<Hist<'_>> {
     match op {
-        Op::Hist { width, dests, index, values, op, .. } => {
-            Some(Hist { width: *width, dests, index, values, op })
+        Op::Hist { width, dests, neutral, index, values, op } => {
+            Some(Hist { width: *width, dests, neutral, index, values, op })
         }
         _ => None,
     }
@@ -258,9 +259,13 @@ impl Derive<'_> {
         let body = self.fun.end_sure(results);
         (self.back.adjoints, self.again) = outer;
         let atoms = self.fun.end_loop(width, start, body);
+        let mut left = vec![None; stm.defs.len()];
         for (n, k) in own.iter().enumerate() {
-            self.contribute(Atom::Var(hist.dests[*k]), atoms[n]);
+            left[*k] = Some(atoms[n]);
             self.contribute(Atom::Var(hist.values[*k]), atoms[own.len() + n]);
+        }
+        for (dest, adjoint) in hist.dests.iter().zip(self.back_to_dests(hist, left)?) {
+            adjoint.iter().for_each(|adjoint| self.contribute(Atom::Var(*dest), *adjoint));
         }
         for (var, sum) in free.iter().zip(&atoms[2 * own.len()..]) {
             self.back.adjoints.insert(*var, Adjoint { whole: Some(*sum), parts: Vec::new() });

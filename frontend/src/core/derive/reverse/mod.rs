@@ -20,6 +20,7 @@ mod index_space;
 mod lean;
 mod loops;
 mod map;
+mod neutral;
 mod sums;
 mod views;
 
