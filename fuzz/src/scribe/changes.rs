@@ -48,7 +48,10 @@ impl Scribe<'_> {
     /// A part is replaced by what is computed from the array itself or another one.
     pub(super) fn update(&mut self, array: &Held) {
         let (elem, dims, word) = (array.elem, array.dims.clone(), array.elem.word());
-        let step = self.step(elem);
+        let step = match self.random.one_in(4) {
+            true => format!("\\e -> {}", self.pointed_at(elem, "e", None)),
+            false => self.step(elem),
+        };
         let source = self.like(elem, &dims).map_or(array.name.clone(), |held| held.name);
         let (index, value) = match (dims.len(), self.random.below(4)) {
             (1, 0) => (self.below(dims[0]), format!("({step}) {source}[{}]", self.below(dims[0]))),

@@ -220,15 +220,18 @@ impl Scribe<'_> {
         self.made(elem, dims, &exp);
     }
 
-    /// An element of an array of one dimension, at a place that only another element tells. For one row, which the arguments
-    /// tell, it may be outside.
-    fn pointed_at(&mut self, elem: Elem, by: &str, rows: &str) -> String {
+    /// An element of an array of one dimension, at a place that only another element tells. For some elements, or for one of the
+    /// rows that `i` counts, it may be outside: what is tried again after that has to find all as it was.
+    pub(super) fn pointed_at(&mut self, elem: Elem, by: &str, rows: Option<&str>) -> String {
         let fitting = self.some(|held| held.elem == elem && held.dims.len() == 1);
         let Some(held) = fitting else { return by.into() };
         let (place, name, size) = (elem.as_number(by), held.name, SIZES[held.dims[0]]);
         let test = ["q % 4 == 3", "k % 4 == 3"][self.random.below(2)];
-        let test = format!("{test} && i == (k * 5 + q) % {rows}");
-        format!("(let at = {place} in {name}[if {test} then at else at % {size}])")
+        let which = match rows {
+            Some(rows) if !self.random.one_in(3) => format!("i == (k * 5 + q) % {rows}"),
+            _ => "at % 8 == 3".into(),
+        };
+        format!("(let at = {place} in {name}[if {test} && {which} then at else at % {size}])")
     }
 
     /// Some elements are computed from others of the array, the rest stay as they are.
@@ -253,7 +256,7 @@ impl Scribe<'_> {
                     "i == k % s || i == q % s",
                 ];
                 let test = self.random.pick(&tests).replace('s', size);
-                let pointed = self.pointed_at(elem, &format!("{a}[i]"), size);
+                let pointed = self.pointed_at(elem, &format!("{a}[i]"), Some(size));
                 let changed = [
                     pointed.clone(),
                     pointed.clone(),
@@ -289,7 +292,7 @@ impl Scribe<'_> {
                     format!("j == 0 || j == {columns} - 1"),
                 ];
                 let test = self.random.pick(&test).clone();
-                let pointed = self.pointed_at(elem, &format!("{a}[i, j]"), rows);
+                let pointed = self.pointed_at(elem, &format!("{a}[i, j]"), Some(rows));
                 let changed = [
                     pointed.clone(),
                     pointed.clone(),
