@@ -1,7 +1,7 @@
 //! `galopvm repl`: definitions and expressions at a prompt.
 //!
 //! - `commands.rs`: the table of commands. `lines.rs`: where lines come from. `completion.rs`: what the Tab key completes.
-//!   `history.rs`: where lines are kept. `scope.rs`: what has been defined.
+//!   `filename.rs`: files in what is typed. `history.rs`: where lines are kept. `scope.rs`: what has been defined.
 //! - `evaluation.rs`: what expressions are, and their values. `inspect.rs`: what the engine makes of them.
 //!   `gradient.rs`: how they change. `numbers.rs`: values as numbers.
 //! - `progress.rs`: what is shown while they take long. `watch.rs`: a file that is loaded whenever it changes.
@@ -12,6 +12,7 @@
 mod commands;
 mod completion;
 mod evaluation;
+mod filename;
 mod gradient;
 pub mod history;
 mod image;
@@ -223,20 +224,21 @@ impl Repl {
             Command::Plot => self.plot(rest)?,
             Command::Image => self.image(rest)?,
             Command::Watch => self.watch(rest)?,
-            Command::Load if !rest.is_empty() => drop(self.load(Path::new(rest))),
+            Command::Load if !rest.is_empty() => drop(self.load(&filename::whole(rest))),
             Command::Load | Command::Reload => match self.loaded.clone() {
                 Some(path) => drop(self.load(&path)),
                 None => say(&complaint("no file has been loaded yet", ":load FILE")),
             },
-            Command::Save => self.save(Path::new(rest)),
+            Command::Save => self.save(&filename::whole(rest)),
             Command::Defs => self.definitions()?,
             Command::Undo => match self.before.pop() {
                 Some(scope) => self.become_scope(scope),
                 None => say(&complaint("there is nothing to take back", "")),
             },
             Command::Cd => {
-                if let Err(error) = std::env::set_current_dir(rest) {
-                    say(&complaint(&format!("{rest}: {}", system_message(&error)), ""));
+                let folder = filename::whole(rest);
+                if let Err(error) = std::env::set_current_dir(&folder) {
+                    say(&complaint(&format!("{}: {}", folder.display(), system_message(&error)), ""));
                 }
             }
             Command::Pwd => match std::env::current_dir() {

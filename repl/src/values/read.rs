@@ -1,0 +1,205 @@
+//! Records, tuples, sums and arrays of them from text, in the notation of the language.
+//!
+//! A value of such a type may as well be given part by part, as programs take it: then nothing here is asked.
+
+use super::{Constructor, Shape, Slot, Type, parts};
+use galopvm::data::{DataError, Reader};
+use galopvm::{Memory, Value};
+use std::sync::Arc;
+
+type Parts = Result<Vec<Value>, DataError>;
+
+/// Whether a value of a type comes next as a whole, and not the first of its parts.
+pub fn is_whole(ty: &Type, reader: &mut Reader<'_>) -> bool {
+    let rest = reader.rest();
+    match &ty.shape {
+        Shape::Scalar(_) | Shape::Opaque(_) => false,
+        Shape::Record(_) => matches!(rest, [b'{', ..] | [b'(', ..]),
+        Shape::Sum(..) => matches!(rest, [b'#', ..] | [b'(', ..]),
+        Shape::Array(_, element) => !matches!(element.shape, Shape::Scalar(_)) && has_whole_elements(rest),
+    }
+}
+
+/// Whether the elements of the array that comes next are written as wholes. An array without any is one if no other
+/// array follows, which would be the next part.
+fn has_whole_elements(text: &[u8]) -> bool {
+    let mut open = 0usize;
+    let mut rest = text.iter().filter(|byte| !byte.is_ascii_whitespace());
+    for byte in rest.by_ref() {
+        match byte {
+            b'[' => open += 1,
+            b']' if open > 1 => open -= 1,
+            b']' => return !matches!(rest.next(), Some(b'[' | b'e')),
+            b',' if open > 0 => {}
+            _ => return open > 0 && matches!(byte, b'{' | b'(' | b'#'),
+        }
+    }
+    false
+}
+
+/// Reads a value of a type: its parts.
+pub fn whole(memory: &Memory, ty: &Type, reader: &mut Reader<'_>) -> Parts {
+    let start = reader.place();
+    match &ty.shape {
+        Shape::Scalar(_) => simple(ty, reader),
+        Shape::Array(_, element) if matches!(element.shape, Shape::Scalar(_)) => simple(ty, reader),
+        Shape::Array(extents, element) => {
+            let rows = parts::Rows::of(element).map_err(|why| reader.error(start, why))?;
+            let mut levels = Levels { memory, element, shape: vec![None; extents.len()], rows };
+            levels.read(0, reader)?;
+            let shape: Vec<i64> = levels.shape.iter().map(|extent| extent.unwrap_or(0)).collect();
+            levels.rows.into_array(memory, &shape).map_err(|why| reader.error(start, why))
+        }
+        Shape::Record(_) if ty.name.starts_with('{') => record(memory, ty, reader),
+        Shape::Record(fields) => tuple(memory, fields.iter().map(|(_, ty)| ty), ty, reader),
+        Shape::Sum(constructors, slots) => {
+            let mut open = 0;
+            while reader.takes(b'(') {
+                open += 1;
+            }
+            let value = sum(memory, ty, constructors, slots, reader)?;
+            for _ in 0..open {
+                reader.expect(b')', "`)`")?;
+            }
+            Ok(value)
+        }
+        Shape::Opaque(parts) => {
+            let types: Vec<Arc<Type>> = parts
+                .iter()
+                .map(|ty| Type::array(&vec![0; ty.rank.into()], &Type::scalar(ty.elem)))
+                .collect();
+            tuple(memory, types.iter(), ty, reader)
+        }
+    }
+}
+
+/// A value of the machine.
+fn simple(ty: &Type, reader: &mut Reader<'_>) -> Parts {
+    // In parentheses stand the negative arguments of constructors.
+    let in_parentheses = reader.takes(b'(');
+    match reader.value(ty.parts().first().copied())? {
+        Some(value) => {
+            if in_parentheses {
+                reader.expect(b')', "`)`")?;
+            }
+            Ok(vec![value])
+        }
+        None => Err(reader.unexpected(&format!("a value of type {}", ty.name))),
+    }
+}
+
+/// `{x = 1f32, y = 2i32}`, in any order.
+fn record(memory: &Memory, ty: &Type, reader: &mut Reader<'_>) -> Parts {
+    let Shape::Record(fields) = &ty.shape else { return Ok(Vec::new()) };
+    let mut found: Vec<Option<Vec<Value>>> = vec![None; fields.len()];
+    reader.expect(b'{', &format!("a record {}", ty.name))?;
+    while reader.peek() != Some(b'}') {
+        if found.iter().any(Option::is_some) {
+            reader.expect(b',', "`,` or `}`")?;
+        }
+        let start = reader.place();
+        let name = reader.name();
+        let Some(k) = fields.iter().position(|(field, _)| field == name) else {
+            let what = match name {
+                "" => "the name of a field is expected here".into(),
+                name => format!("there is no field `{name}`"),
+            };
+            return Err(reader.error(start, format!("{what}: the type is {}", ty.name)));
+        };
+        if found[k].is_some() {
+            return Err(reader.error(start, format!("the field `{name}` comes twice")));
+        }
+        reader.expect(b'=', "`=`")?;
+        found[k] = Some(whole(memory, &fields[k].1, reader)?);
+    }
+    let end = reader.place();
+    reader.expect(b'}', "`}`")?;
+    let mut all = Vec::new();
+    for (value, (name, _)) in found.into_iter().zip(fields) {
+        let missing = || reader.error(end, format!("the field `{name}` is missing: the type is {}", ty.name));
+        all.extend(value.ok_or_else(missing)?);
+    }
+    Ok(all)
+}
+
+/// `(1f32, 2i32)`
+fn tuple<'t>(
+    memory: &Memory,
+    items: impl Iterator<Item = &'t Arc<Type>>,
+    ty: &Type,
+    reader: &mut Reader<'_>,
+) -> Parts {
+    reader.expect(b'(', &format!("a tuple {}", ty.name))?;
+    let mut all = Vec::new();
+    for (k, item) in items.enumerate() {
+        if k > 0 {
+            reader.expect(b',', "`,`")?;
+        }
+        all.extend(whole(memory, item, reader)?);
+    }
+    reader.expect(b')', "`)`")?;
+    Ok(all)
+}
+
+/// `#square 2f32`
+fn sum(
+    memory: &Memory,
+    ty: &Type,
+    constructors: &[Constructor],
+    slots: &[Slot],
+    reader: &mut Reader<'_>,
+) -> Parts {
+    reader.expect(b'#', &format!("a constructor of {}", ty.name))?;
+    let start = reader.place();
+    let name = reader.name();
+    let Some(number) = constructors.iter().position(|constructor| constructor.name == name) else {
+        return Err(
+            reader.error(start, format!("there is no constructor `#{name}`: the type is {}", ty.name))
+        );
+    };
+    let constructor = &constructors[number];
+    let mut payload = Vec::new();
+    for item in &constructor.payload {
+        payload.extend(whole(memory, item, reader)?);
+    }
+    parts::construct(memory, number, constructor, slots, &payload).map_err(|why| reader.error(start, why))
+}
+
+/// An array in the making.
+struct Levels<'t> {
+    memory: &'t Memory,
+    element: &'t Type,
+    /// What is known of the extents.
+    shape: Vec<Option<i64>>,
+    rows: parts::Rows,
+}
+
+impl Levels<'_> {
+    /// What stands in a pair of brackets below so many others.
+    fn read(&mut self, depth: usize, reader: &mut Reader<'_>) -> Result<(), DataError> {
+        reader.expect(b'[', "`[`")?;
+        let mut count = 0;
+        while reader.peek() != Some(b']') {
+            if count > 0 {
+                reader.expect(b',', "`,` or `]`")?;
+            }
+            let start = reader.place();
+            if depth + 1 < self.shape.len() {
+                self.read(depth + 1, reader)?;
+            } else {
+                let element = whole(self.memory, self.element, reader)?;
+                self.rows.push(&element).map_err(|why| reader.error(start, why))?;
+            }
+            count += 1;
+        }
+        let end = reader.place();
+        reader.expect(b']', "`]`")?;
+        match self.shape[depth].replace(count) {
+            Some(extent) if extent != count => {
+                Err(reader
+                    .error(end, format!("this row has {count} elements, the rows before it have {extent}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
