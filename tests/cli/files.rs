@@ -165,7 +165,7 @@ fn images_come_in_as_what_is_wanted_and_go_out_as_they_came() {
     folder.write("images.fut", IMAGES).write("a.ppm", b"P6 2 1 255\n\xff\x80\x00\x01\x02\x03");
     let run = |entry: &str, options: &str| folder.run(&format!("run images.fut -e {entry} {options}"), "");
     run("same", "-i a.ppm").prints("[[4294934528u32, 4278256131u32]]\n");
-    run("parts", "-i a.ppm").prints("[[[0u8, 128u8, 255u8], [3u8, 2u8, 1u8]]]\n");
+    run("parts", "-i a.ppm").prints("[[[1u8, 2u8, 3u8], [255u8, 128u8, 0u8]]]\n");
     run("greys", "-i a.ppm").prints("[[2u8, 151u8]]\n");
     folder.run("run images.fut -e fractions", "P2\n# text\n2 1 4\n0 3").prints("[[1f32, 0.25f32]]\n");
     folder.run("run images.fut -e wide", b"P5 1 1 65535\n\x12\x34").prints("[[4660u16]]\n");

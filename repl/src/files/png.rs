@@ -42,6 +42,7 @@ pub fn read(memory: &Memory, bytes: &[u8]) -> Result<Samples<'static>, Problem> 
     let size = reader.output_buffer_size().ok_or_else(too_large)?;
     let mut block = room(memory, size)?;
     let frame = reader.next_frame(block.bytes_mut().unwrap_or_default()).map_err(damaged)?;
+    reader.finish().map_err(damaged)?;
     if (frame.width as usize, frame.height as usize) != (width, height) {
         return Err(Problem::of_file("this image is damaged: its first picture is not all of it", ""));
     }

@@ -258,7 +258,7 @@ mod tests {
     fn cells_are_separated_by_what_the_first_line_says() {
         assert_eq!(rows("1,2\n3,4\n"), [["1", "2"], ["3", "4"]]);
         assert_eq!(rows("1;2,5\r\n3;4\r\n"), [["1", "2,5"], ["3", "4"]]);
-        assert_eq!(rows("1\t2;0\n\n3\t 4 "), [["1", "2;0"], ["3", "4"]]);
+        assert_eq!(rows("1\t2\n\n3;0\t 4 "), [["1", "2"], ["3;0", "4"]]);
         assert_eq!(rows("\u{feff}7"), [["7"]]);
         assert_eq!(rows("1,\n,2\n,"), [["1", ""], ["", "2"], ["", ""]]);
     }
