@@ -240,7 +240,9 @@ fn text_of(bytes: Cow<'_, [u8]>) -> Cow<'_, str> {
 mod tests {
     use super::*;
 
-    fn shown(text: &str) -> Result<(Option<Vec<String>>, Vec<Vec<String>>), Problem> {
+    type Row = Vec<String>;
+
+    fn shown(text: &str) -> Result<(Option<Row>, Vec<Row>), Problem> {
         let table = Table::of(text.as_bytes())?;
         let (mut rows, mut cells, mut all) = (table.rows(), Vec::new(), Vec::new());
         while rows.next(&mut cells)? {
@@ -250,7 +252,7 @@ mod tests {
         Ok((table.header, all))
     }
 
-    fn rows(text: &str) -> Vec<Vec<String>> {
+    fn rows(text: &str) -> Vec<Row> {
         shown(text).expect("a right table").1
     }
 

@@ -50,7 +50,7 @@ fn with_right_sums(file: &mut [u8]) {
 /// A small PNG file of a layout.
 fn image(channels: usize, wide: bool) -> Vec<u8> {
     let layout = pixels::Layout { width: 7, height: 5, channels, wide };
-    let samples: Vec<u8> = (0..7 * 5 * channels << usize::from(wide)).map(|k| (k * 37) as u8).collect();
+    let samples: Vec<u8> = (0..(7 * 5 * channels) << usize::from(wide)).map(|k| (k * 37) as u8).collect();
     let mut file = Vec::new();
     png::write(&mut file, layout, |out| out.write_all(&samples)).expect("memory takes everything");
     file
