@@ -72,9 +72,8 @@ impl Values {
         visit: &mut dyn FnMut(&Value) -> std::io::Result<()>,
     ) -> Result<(), Failure> {
         let made = match self.kind {
-            Kind::Table => {
-                Table::of(self.input.bytes()).and_then(|table| columns::read_naturally(memory, &table))
-            }
+            Kind::Table => Table::of(memory, self.input.bytes())
+                .and_then(|table| columns::read_naturally(memory, &table)),
             Kind::Image(_) => self.image(memory, &[Leaf::of(ElemType::U32, 2)]),
             Kind::Raw => self.raw(&[Leaf::of(ElemType::U8, 1)]),
             Kind::Values => {
@@ -99,7 +98,7 @@ impl Values {
                 return taken.map_err(|error| self.wrong_value(&error, &wanted.signature()));
             }
             Kind::Table => {
-                Table::of(self.input.bytes()).and_then(|table| columns::read(memory, &table, left))
+                Table::of(memory, self.input.bytes()).and_then(|table| columns::read(memory, &table, left))
             }
             Kind::Image(_) => self.image(memory, left),
             Kind::Raw => self.raw(left),

@@ -91,7 +91,7 @@ fn what_is_wrong_with_a_table_is_said_with_its_place() {
             "1,2\n3\n",
             &["this row has 1 cell, the first one has 2", "<stdin>:2:1", "help: each row needs a cell"],
         ),
-        ("1,2\n3,4,5\n", &["this row has 3 cells", "<stdin>:2:5"]),
+        ("1,2\n3,4,5\n", &["this row has more cells than the first one, which has 2", "<stdin>:2:5"]),
         (
             "1,\"2\n",
             &["this quote has no end", "<stdin>:1:3", "help: a quote inside quotes is written twice"],
@@ -135,7 +135,8 @@ fn what_is_wrong_with_a_table_is_said_with_its_place() {
     let wide = "0,".repeat(50_000) + "0" + &"\n".repeat(100_000);
     folder.write("m.fut", "def main [n][m] (a: [n][m]f64) = n * m\n");
     folder.run("run m.fut --csv --max-memory 20M", wide).prints("50001i64\n");
-    folder.write("long.csv", "0\n".repeat(4_000_000));
+    folder.write("long.csv", "0\n".repeat(4_000_000)).write("wide.csv", "0,".repeat(2_000_000) + "0");
+    folder.run("run m.fut -i wide.csv --max-memory 20M", "").fails(2, &["Out of memory", "--max-memory"]);
     folder.run("run m.fut -i long.csv --max-memory 20M", "").fails(2, &["Out of memory", "--max-memory"]);
 }
 

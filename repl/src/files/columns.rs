@@ -177,8 +177,9 @@ mod tests {
     }
 
     fn read_text(text: &str, wanted: &[Leaf]) -> Result<String, String> {
-        let table = Table::of(text.as_bytes()).map_err(|problem| problem.message)?;
-        let values = read(&Memory::default(), &table, wanted).map_err(|problem| problem.message)?;
+        let memory = Memory::default();
+        let table = Table::of(&memory, text.as_bytes()).map_err(|problem| problem.message)?;
+        let values = read(&memory, &table, wanted).map_err(|problem| problem.message)?;
         Ok(values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" "))
     }
 
@@ -201,7 +202,7 @@ mod tests {
 
     #[test]
     fn columns_have_types_of_their_own() {
-        let table = Table::of(b"1,2,true\n3,4.5,false\n").expect("a table");
+        let table = Table::of(&Memory::default(), b"1,2,true\n3,4.5,false\n").expect("a table");
         let values = read_naturally(&Memory::default(), &table).expect("numbers");
         let text: Vec<String> = values.iter().map(ToString::to_string).collect();
         assert_eq!(text, ["[1i64, 3i64]", "[2f64, 4.5f64]", "[true, false]"]);
@@ -211,7 +212,7 @@ mod tests {
     fn memory_is_bounded() {
         let memory = Memory::new(Some(1 << 20));
         let text = "1\n".repeat(1 << 18);
-        let table = Table::of(text.as_bytes()).expect("a table");
+        let table = Table::of(&memory, text.as_bytes()).expect("a table");
         assert!(read(&memory, &table, &[leaf("", ElemType::F64, 1)]).is_err());
     }
 }

@@ -4,7 +4,9 @@
 //! one of them there. Lines end with LF or CRLF. The first row is the names of the columns if some cell of it is no number
 //! or truth value. Where commas do not separate, they may be points.
 
+use super::columns::room;
 use super::{Problem, cell};
+use galopvm::{Block, Memory};
 use std::borrow::Cow;
 
 /// A byte order mark, which some programs write in front.
@@ -32,6 +34,8 @@ pub struct Table<'t> {
     pub width: usize,
     /// Where the rows begin that are not the header.
     start: usize,
+    /// Counts the cells of a row, which lie elsewhere.
+    _room: Block,
 }
 
 /// What separates cells in a text: what a tab or else a semicolon in its first line says, else commas.
@@ -56,21 +60,23 @@ fn separator_of(bytes: &[u8]) -> u8 {
 
 impl<'t> Table<'t> {
     /// The table of these bytes.
-    pub fn of(bytes: &'t [u8]) -> Result<Table<'t>, Problem> {
+    pub fn of(memory: &Memory, bytes: &'t [u8]) -> Result<Table<'t>, Problem> {
         if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) || bytes.contains(&0) {
             let hint = "save the table as UTF-8";
             return Err(Problem::of_file("this is no table in UTF-8: it may be UTF-16, or no text", hint));
         }
         let start = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
-        let mut table =
-            Table { bytes, separator: separator_of(&bytes[start..]), header: None, width: 0, start };
-        let mut rows = table.rows();
-        let mut first = Vec::new();
-        if !rows.next(&mut first)? {
+        let separator = separator_of(&bytes[start..]);
+        let mut rows = Rows { bytes, separator, width: usize::MAX, at: start };
+        let width = rows.count()?;
+        if width == 0 {
             return Err(Problem::of_file("this table has no rows", ""));
         }
+        let _room = room(memory, width.saturating_mul(size_of::<Cell<'_>>()))?;
+        let mut table = Table { bytes, separator, header: None, width, start, _room };
+        let (mut rows, mut first) = (table.rows(), Vec::new());
+        rows.next(&mut first)?;
         let end = rows.at;
-        table.width = first.len();
         let is_name =
             |cell: &Cell<'_>| !cell.text.is_empty() && !cell::is_value(&cell.text, table.decimal_comma());
         if first.iter().any(is_name) {
@@ -119,7 +125,7 @@ pub fn shortened(text: &str) -> String {
 pub struct Rows<'t> {
     bytes: &'t [u8],
     separator: u8,
-    /// Cells that each has to have; 0 if that is not known yet.
+    /// Cells that each has to have.
     width: usize,
     at: usize,
 }
@@ -132,29 +138,46 @@ impl<'t> Rows<'t> {
             return Ok(false);
         }
         let start = self.at;
+        let hint =
+            "each row needs a cell for each column; text with what separates cells in it stands in quotes";
         loop {
             let cell = self.cell()?;
+            if cells.len() == self.width {
+                let message = format!("this row has more cells than the first one, which has {}", self.width);
+                return Err(Problem::at(cell.at, message, hint));
+            }
             cells.push(cell);
-            match self.bytes.get(self.at) {
-                Some(byte) if *byte == self.separator => self.at += 1,
-                Some(_) => {
-                    self.at += 1;
-                    break;
-                }
-                None => break,
+            if self.is_last() {
+                break;
             }
         }
-        if self.width > 0 && cells.len() != self.width {
-            let at = cells.get(self.width).map_or(start, |cell| cell.at);
-            let found = match cells.len() {
-                1 => "1 cell".into(),
-                n => format!("{n} cells"),
-            };
-            let hint = "each row needs a cell for each column; text with what separates cells in it stands in quotes";
-            let message = format!("this row has {found}, the first one has {}", self.width);
-            return Err(Problem::at(at, message, hint));
+        if cells.len() == self.width {
+            return Ok(true);
         }
-        Ok(true)
+        let found = if cells.len() == 1 { "1 cell".into() } else { format!("{} cells", cells.len()) };
+        Err(Problem::at(start, format!("this row has {found}, the first one has {}", self.width), hint))
+    }
+
+    /// How many cells the next row has, which is passed over; 0 if there is none.
+    fn count(&mut self) -> Result<usize, Problem> {
+        let mut count = 0;
+        if self.skip_empty_lines() {
+            loop {
+                self.cell()?;
+                count += 1;
+                if self.is_last() {
+                    break;
+                }
+            }
+        }
+        Ok(count)
+    }
+
+    /// Goes past what ends a cell; true if it was the last one of its row.
+    fn is_last(&mut self) -> bool {
+        let end = self.bytes.get(self.at);
+        self.at += usize::from(end.is_some());
+        end != Some(&self.separator)
     }
 
     /// Goes on to a line that has something in it; false if there is none.
@@ -243,7 +266,8 @@ mod tests {
     type Row = Vec<String>;
 
     fn shown(text: &str) -> Result<(Option<Row>, Vec<Row>), Problem> {
-        let table = Table::of(text.as_bytes())?;
+        let memory = Memory::default();
+        let table = Table::of(&memory, text.as_bytes())?;
         let (mut rows, mut cells, mut all) = (table.rows(), Vec::new(), Vec::new());
         while rows.next(&mut cells)? {
             all.push(cells.iter().map(|cell| cell.text.to_string()).collect());

@@ -106,7 +106,7 @@ fn damaged_tables_are_read_or_refused() {
             damage(&mut random, &mut text);
         }
         let memory = Memory::new(Some(MOST));
-        let Ok(table) = Table::of(&text) else { continue };
+        let Ok(table) = Table::of(&memory, &text) else { continue };
         let wanted = [Leaf::of(ElemType::F64, 1), Leaf::of(ElemType::I16, 1)];
         let matrix = [Leaf::of(ElemType::F32, 2)];
         for values in [

@@ -13,7 +13,8 @@ type Parts = Result<Vec<Value>, DataError>;
 pub fn is_whole(ty: &Type, reader: &mut Reader<'_>) -> bool {
     let rest = reader.rest();
     match &ty.shape {
-        Shape::Scalar(_) | Shape::Opaque(_) => false,
+        Shape::Scalar(_) => false,
+        Shape::Opaque(_) => rest.starts_with(b"("),
         Shape::Record(_) => matches!(rest, [b'{', ..] | [b'(', ..]),
         Shape::Sum(..) => matches!(rest, [b'#', ..] | [b'(', ..]),
         Shape::Array(_, element) => !matches!(element.shape, Shape::Scalar(_)) && has_whole_elements(rest),
