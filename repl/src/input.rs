@@ -88,6 +88,14 @@ impl Values {
         Ok(made.map_err(|problem| self.wrong(problem, ""))?.iter().try_for_each(visit)?)
     }
 
+    /// The names of the columns, if it is a table that has them.
+    pub fn columns(&self, memory: &Memory) -> Option<Vec<String>> {
+        match self.kind {
+            Kind::Table => Table::of(memory, self.input.bytes()).ok()?.header,
+            _ => None,
+        }
+    }
+
     /// Reads the values that are still wanted, as many as there are; behind the last one nothing may follow.
     fn take(&self, memory: &Memory, wanted: &Wanted<'_>, values: &mut Vec<Value>) -> Result<(), Failure> {
         let left = &wanted.leaves[values.len()..];

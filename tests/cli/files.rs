@@ -1,6 +1,6 @@
 //! Tables, images and bytes in; tables, images and the other formats out; records and sums as text in both directions.
 
-use super::process::Folder;
+use super::process::{Folder, in_order};
 use galopvm_testkit::Random;
 use std::fs;
 
@@ -375,6 +375,42 @@ fn records_and_sums_are_read_and_printed_as_they_are_written() {
     run("-e turn", "[[(1, {b = true})], []]").fails(2, &["this row has 0 elements", "<stdin>:1:22"]);
     run("", &"(".repeat(100_000)).fails(2, &["<stdin>:1:"]);
     run("--records -b", "").fails(2, &["cannot be used with"]);
+}
+
+#[test]
+fn files_are_definitions_at_the_prompt() {
+    let folder = Folder::new("prompt-files");
+    folder.write("people.csv", "age,height\n40,1.75\n23,nan\n").write("odd.csv", "a b,c\n1,2\n");
+    folder
+        .write("grey.pgm", "P2 2 1 255 0 9")
+        .write("two.in", "1i32 empty([2][0]f32)")
+        .write("my file.in", "-7i8");
+    folder.write("let.in", "1").write("long.csv", "1\n".repeat(60_000)).write("bare.csv", "1\n-2\n");
+    let ran = folder.run(
+        "repl",
+        ":read people.csv\nage[1] + 1\nf64.isnan height[1]\n:read grey.pgm\ngrey[0, 1]\n:read two.in one none\n\
+         length none[1]\n:read bare.csv xs\ni64.sum xs\n:read my\\ file.in k\nk\n:undo\nk\n\
+         :read odd.csv\n:read two.in\n:read two.in one\n:read let.in\n:read long.csv\n:read nothing\n:read\n:help\n",
+    );
+    ran.succeeds().shows(&[
+        "age : [2]i64\nheight : [2]f64\n24i64\ntrue\n",
+        "grey : [1][2]u32\n4278782217u32\n",
+        "one : i32\nnone : [2][0]f32\n0i64\n",
+        "xs : [2]i64\n-1i64\nk : i8\n-7i8\n",
+        ":read FILE [NAME ..]",
+    ]);
+    let said = [
+        "Unknown name \"k\"",
+        "odd.csv: `a b` cannot be defined",
+        "help: :read odd.csv NAME ..",
+        "two.in: its 2 values need names",
+        "two.in: values and names are not as many: 2 and 1",
+        "let",
+        "long.csv: 60000 elements are more than the 50000",
+        "nothing: no such file",
+        ":read wants the name of a file",
+    ];
+    in_order("repl", &ran.err, &said);
 }
 
 /// Damages bytes in one of several ways.

@@ -172,7 +172,7 @@ def main():
     at.waits_for(r"4i64")
     at.waits_for(prompt)
     # Commands, and files behind those that take one, with blanks in their names.
-    for typed, whole in [("expl", "explain"), ("as", "asm"), ("gr", "grad"), ("pl", "plot"), ("im", "image"), ("wat", "watch")]:
+    for typed, whole in [("expl", "explain"), ("as", "asm"), ("gr", "grad"), ("pl", "plot"), ("im", "image"), ("wat", "watch"), ("rea", "read")]:
         at.types(":" + typed + "\t")
         at.waits_for(":" + whole)
         at.types("\x15")

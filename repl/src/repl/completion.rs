@@ -94,7 +94,8 @@ impl Completer for Completion {
                     // Behind an expression a file may follow. A word with a slash is no expression.
                     let last = &rest[filename::start_of_last(rest)..];
                     let is_file = matches!(argument, Some(Argument::Picture(_))) && last.contains('/');
-                    let is_first = argument == Some(Argument::Watched) && last == rest.trim_start();
+                    let is_first = matches!(argument, Some(Argument::Watched | Argument::Named))
+                        && last == rest.trim_start();
                     if argument == Some(Argument::File) || is_file || is_first {
                         return self.files.complete(line, at, context);
                     }

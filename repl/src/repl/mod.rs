@@ -1,7 +1,7 @@
 //! `galopvm repl`: definitions and expressions at a prompt.
 //!
 //! - `commands.rs`: the table of commands. `lines.rs`: where lines come from. `completion.rs`: what the Tab key completes.
-//!   `filename.rs`: files in what is typed. `history.rs`: where lines are kept. `scope.rs`: what has been defined.
+//!   `filename.rs`: files in what is typed. `reading.rs`: values of files. `history.rs`: where lines are kept. `scope.rs`: what has been defined.
 //! - `evaluation.rs`: what expressions are, and their values. `inspect.rs`: what the engine makes of them.
 //!   `gradient.rs`: how they change. `numbers.rs`: values as numbers.
 //! - `progress.rs`: what is shown while they take long. `watch.rs`: a file that is loaded whenever it changes.
@@ -22,6 +22,7 @@ mod numbers;
 mod picture;
 mod plot;
 mod progress;
+mod reading;
 mod scope;
 mod screen;
 mod watch;
@@ -201,7 +202,7 @@ impl Repl {
                 return Ok(true);
             }
             (Argument::File, Command::Load) => {}
-            (Argument::File | Argument::Watched, _) if rest.is_empty() => {
+            (Argument::File | Argument::Watched | Argument::Named, _) if rest.is_empty() => {
                 say(&complaint(&format!(":{name} wants the name of a file or folder"), ":help explains"));
                 return Ok(true);
             }
@@ -229,6 +230,7 @@ impl Repl {
                 Some(path) => drop(self.load(&path)),
                 None => say(&complaint("no file has been loaded yet", ":load FILE")),
             },
+            Command::Read => self.read(rest)?,
             Command::Save => self.save(&filename::whole(rest)),
             Command::Defs => self.definitions()?,
             Command::Undo => match self.before.pop() {
@@ -269,12 +271,14 @@ impl Repl {
         }
     }
 
-    fn define(&mut self, text: &str) {
+    fn define(&mut self, text: &str) -> bool {
         let mut scope = self.scope.clone();
         scope.add(&format!("[{}]", self.number), text);
-        if check(&scope) {
+        let is_right = check(&scope);
+        if is_right {
             self.replace_scope(scope);
         }
+        is_right
     }
 
     /// Loads a file in the place of all definitions; false if that has been refused, with the reasons.
