@@ -69,6 +69,12 @@ impl Output {
                 hint,
             ));
         }
+        let twice =
+            |(k, path): &(usize, &PathBuf)| *path != Path::new("-") && self.output[..*k].contains(path);
+        if let Some((_, path)) = self.output.iter().enumerate().find(twice) {
+            let message = format!("{}: two results cannot be in one file this way", path.display());
+            return Err(Failure::user(message, "name it once, and alone, for all results"));
+        }
         let range = |k: usize| if files == 1 { 0..count } else { k..k + 1 };
         let files = self.output.iter().enumerate();
         let files = files.map(|(k, path)| (path.clone(), Written::of(path, written), range(k))).collect();
@@ -142,9 +148,7 @@ impl Plan {
         }
         let mut complete = Vec::new();
         for (path, written, range) in &self.files {
-            let cannot = |error: io::Error| {
-                Failure::user(format!("{}: cannot write: {}", path.display(), system_message(&error)), "")
-            };
+            let cannot = |error: io::Error| cannot_write(path, error);
             let (types, values) = (&self.results[range.clone()], &components[range.clone()]);
             let mut file = Whole::create(path).map_err(cannot)?;
             match written {
@@ -169,10 +173,7 @@ impl Plan {
             complete.push((file, path));
         }
         for (file, path) in complete {
-            let cannot = |error: io::Error| {
-                Failure::user(format!("{}: cannot write: {}", path.display(), system_message(&error)), "")
-            };
-            file.finish().map_err(cannot)?;
+            file.finish().map_err(|error| cannot_write(path, error))?;
         }
         Ok(())
     }
@@ -202,6 +203,14 @@ impl Plan {
             }
         }
         Ok(())
+    }
+}
+
+/// Why a file is not there; who reads standard output may have seen enough.
+fn cannot_write(path: &Path, error: io::Error) -> Failure {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => Failure::Output(error),
+        _ => Failure::user(format!("{}: cannot write: {}", path.display(), system_message(&error)), ""),
     }
 }
 

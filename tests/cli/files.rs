@@ -277,6 +277,7 @@ fn what_is_wrong_with_an_image_is_said() {
         ("same", "none/x.png", &["none/x.png: there is no folder none", "help: make the folder first"]),
         ("same", ".", &[".: this is a directory"]),
         ("parts", "x.csv", &["x.csv: a result of type [][][]u8 is no table", "help: vectors are columns"]),
+        ("flat", "x.csv -o x.csv", &["x.csv: two results cannot be in one file", "help: name it once"]),
         ("flat", "x.csv -o y.csv -o z.csv", &["`flat` has 2 results, but there are 3 files for them"]),
     ] {
         // Nothing has been read then.
@@ -326,6 +327,7 @@ fn results_go_to_files_as_their_names_say() {
     let left: Vec<_> =
         fs::read_dir(&folder.0).expect("a folder").map(|file| file.expect("a file").file_name()).collect();
     assert!(left.iter().all(|name| !name.to_string_lossy().contains("part")), "{left:?}");
+    folder.run("run all.fut -e two -o - -o -", "1").prints("[0f64]\n[true]\n");
     #[cfg(unix)]
     folder.run("run all.fut -e table -o /dev/stdout", "1").prints("[[0i32, 1i32]]\n");
 }

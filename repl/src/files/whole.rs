@@ -1,8 +1,8 @@
 //! Files that are written as a whole, or not at all: under another name beside the place, and then renamed.
 //!
-//! So nobody ever sees half of one, and a running program that has the old one mapped keeps it.
-//! What is there already and is no file, such as a pipe, is written to directly. A link leads to the file that it names, and a
-//! file that is replaced leaves its permissions to the new one.
+//! So nobody ever sees half of one, and a running program that has the old one mapped keeps it. A link leads to the file that it
+//! names, and a file that is replaced leaves its permissions to the new one. What is there already and is no file, such as a
+//! pipe, is written to directly, and so is standard output, which is called `-`.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// A file in the making. Unless it is put in its place, nothing remains of it.
 pub struct Whole {
-    out: BufWriter<File>,
+    out: BufWriter<Box<dyn Write>>,
     /// Where it is now, and where it belongs; nothing if it is written where it belongs.
     renamed: Option<(PathBuf, PathBuf)>,
 }
@@ -18,11 +18,14 @@ pub struct Whole {
 impl Whole {
     /// A file that belongs there.
     pub fn create(path: &Path) -> io::Result<Whole> {
+        let direct = |out: Box<dyn Write>| Whole { out: BufWriter::new(out), renamed: None };
+        if path == Path::new("-") {
+            return Ok(direct(Box::new(io::stdout())));
+        }
         let there = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
         let before = fs::metadata(&there).ok();
         if before.as_ref().is_some_and(|meta| !meta.is_file()) {
-            let out = BufWriter::new(File::options().write(true).open(&there)?);
-            return Ok(Whole { out, renamed: None });
+            return Ok(direct(Box::new(File::options().write(true).open(&there)?)));
         }
         if before.is_some() {
             // What may not be written is not replaced either.
@@ -31,7 +34,7 @@ impl Whole {
         let mut name = there.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_os_string();
         name.push(format!(".{}.part", std::process::id()));
         let beside = there.with_file_name(name);
-        let out = BufWriter::new(File::create(&beside)?);
+        let out: BufWriter<Box<dyn Write>> = BufWriter::new(Box::new(File::create(&beside)?));
         let whole = Whole { out, renamed: Some((beside.clone(), there)) };
         if let Some(meta) = before {
             fs::set_permissions(&beside, meta.permissions())?;
