@@ -48,7 +48,9 @@ pub fn whole(memory: &Memory, ty: &Type, reader: &mut Reader<'_>) -> Parts {
             let rows = parts::Rows::of(element).map_err(|why| reader.error(start, why))?;
             let mut levels = Levels { memory, element, shape: vec![None; extents.len()], rows };
             levels.read(0, reader)?;
-            let shape: Vec<i64> = levels.shape.iter().map(|extent| extent.unwrap_or(0)).collect();
+            // Of rows that are not there, the type may know the extents.
+            let shape = levels.shape.iter().zip(extents);
+            let shape: Vec<i64> = shape.map(|(found, known)| found.unwrap_or(*known)).collect();
             levels.rows.into_array(memory, &shape).map_err(|why| reader.error(start, why))
         }
         Shape::Record(_) if ty.name.starts_with('{') => record(memory, ty, reader),
@@ -201,6 +203,61 @@ impl Levels<'_> {
                     .error(end, format!("this row has {count} elements, the rows before it have {extent}")))
             }
             _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Random, Types, write};
+    use super::*;
+    use galopvm::Program;
+    use galopvm::data::Style;
+    use galopvm_testkit::rounds;
+
+    const TYPES: &str = "\
+module m : {type t val mk : i32 -> t} = {type t = (i32, [2]f32) def mk (x: i32) = (x, [1f32, 2f32])}
+entry main [n] (a: {x: f32, y: (i8, bool)}) (b: (u64, {s: [2]f64})) (c: #a f32 ([3]i16) | #b {p: i32} | #c)
+  (d: [n]{k: i32, v: [2](bool, f16)}) (e: [n][2](#only i64 | #two (#in u8 | #out) f32)) (f: [2]((), i32)) = n
+";
+
+    /// Reads a text as one value of a type.
+    fn read(memory: &Memory, ty: &Type, text: &[u8]) -> Result<Vec<Value>, DataError> {
+        let mut reader = Reader::new(memory, text);
+        assert!(is_whole(ty, &mut reader) || !text.starts_with(b"{"), "{}", String::from_utf8_lossy(text));
+        let value = whole(memory, ty, &mut reader)?;
+        reader.end()?;
+        Ok(value)
+    }
+
+    #[test]
+    fn what_is_written_is_read_back_and_what_is_damaged_is_explained() {
+        let memory = Memory::default();
+        let types = Types::of(Program::from_source("types.fut", TYPES).expect("a right program").module());
+        let params = &types.entries()[0].params;
+        assert_eq!(params.len(), 6);
+        let mut damage = galopvm_testkit::Random::new(3);
+        for round in 0..rounds(300) {
+            for (_, ty) in params {
+                let value = Random::new(round, 5).value(&memory, ty).expect("no type is opaque");
+                let mut text = Vec::new();
+                write(&mut text, ty, &value, Style::Program).expect("memory takes everything");
+                assert_eq!(
+                    read(&memory, ty, &text).as_ref(),
+                    Ok(&value),
+                    "{}",
+                    String::from_utf8_lossy(&text)
+                );
+                // What is read of damaged text is a value of the type.
+                let at = damage.below(text.len());
+                match damage.below(3) {
+                    0 => text.truncate(at),
+                    1 => drop(text.remove(at)),
+                    _ => text[at] = *damage.pick(b"{}()[]#,= -x1\"\0"),
+                }
+                let Ok(parts) = whole(&memory, ty, &mut Reader::new(&memory, &text)) else { continue };
+                assert_eq!(parts.iter().map(Value::ty).collect::<Vec<_>>(), ty.parts());
+            }
         }
     }
 }
