@@ -128,7 +128,11 @@ fn what_is_wrong_with_a_table_is_said_with_its_place() {
     folder.run("run means.fut -i a.csv -i a.csv", "").fails(2, &["a.csv: no value is expected"]);
     folder.run("run means.fut -i a.csv --raw", "").fails(2, &["--raw stands before the --input"]);
     folder.run("run means.fut --raw --csv -i a.csv", "").fails(2, &["cannot be used with --raw"]);
-    // Lines of any number.
+    // Cells of any length, and lines of any number.
+    let ran = folder.run("run means.fut --csv", "1,".to_string() + &"x".repeat(100_000) + "\n1,2\n1,\n");
+    assert!(ran.fails(2, &["this cell is empty", "(`xxx", "..`)", "<stdin>:3:3"]).err.len() < 1000);
+    let ran = folder.run("run means.fut --csv", "1,2\n1,".to_string() + &"9".repeat(100_000));
+    assert!(ran.fails(2, &["<stdin>:2:3", "`999", "..` does not fit i32"]).err.len() < 1000);
     let long = "1,2\n".repeat(1_100_000) + "x,1\n";
     folder.run("run means.fut --csv", long).fails(2, &["<stdin>:1100001:1: `x` is not a number"]);
     // There is no room that is not needed, and no more than is allowed.

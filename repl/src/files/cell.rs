@@ -1,5 +1,6 @@
 //! A cell of a table as a scalar. Scalars are written as [`Scalar::plain`] says, which is read back as the same.
 
+use super::table::shortened;
 use galopvm::{ElemType, Scalar};
 
 /// Why a cell is not what a column holds: what is wrong, and what to do.
@@ -98,6 +99,8 @@ fn integer(text: &str, elem: ElemType) -> Option<Scalar> {
 fn refused(text: &str, elem: ElemType, decimal_comma: bool) -> Refused {
     let refused = |message: String, hint: &str| Refused { message, hint: hint.into() };
     let number = plain(text, decimal_comma).parse::<f64>().ok();
+    let is_whole = text.trim_start_matches(['-', '+']).bytes().all(|byte| byte.is_ascii_digit());
+    let text = shortened(text);
     if text.is_empty() {
         let hint = match elem {
             _ if elem.is_float() => "write nan where a number is missing, or leave out the row",
@@ -114,7 +117,7 @@ fn refused(text: &str, elem: ElemType, decimal_comma: bool) -> Refused {
                 if elem == ElemType::F64 { "write inf if that is meant" } else { "let the program take f64" };
             refused(format!("`{text}` is too large for {elem}"), hint)
         }
-        Some(_) if text.parse::<i128>().is_ok() => {
+        Some(_) if is_whole => {
             let (least, greatest) = range(elem);
             refused(
                 format!("`{text}` does not fit {elem}, which goes from {least} to {greatest}"),

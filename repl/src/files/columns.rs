@@ -78,8 +78,8 @@ fn picked(table: &Table<'_>, vectors: &[&Leaf]) -> Result<Vec<usize>, Problem> {
     };
     let column = |k: usize| {
         found[k].ok_or_else(|| {
-            let names: Vec<&str> =
-                table.header.iter().flatten().take(20).map(|name| shortened_name(name)).collect();
+            let names: Vec<String> =
+                table.header.iter().flatten().take(20).map(|name| shortened(name)).collect();
             Problem::of_file(
                 format!(
                     "there is no column for {}, but one for {}",
@@ -91,10 +91,6 @@ fn picked(table: &Table<'_>, vectors: &[&Leaf]) -> Result<Vec<usize>, Problem> {
         })
     };
     (0..=last).map(column).collect()
-}
-
-fn shortened_name(name: &str) -> &str {
-    name.get(..30).unwrap_or(name)
 }
 
 /// An array in the making.
