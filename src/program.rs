@@ -7,6 +7,7 @@ use galopvm_bytecode::{Entry, Module, VerifiedModule, file};
 use galopvm_frontend::{Imports, Options};
 use galopvm_runtime::data::Input;
 use galopvm_runtime::{Memory, Switches};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -133,6 +134,11 @@ pub fn read(path: &Path) -> Result<Vec<u8>, Error> {
 /// The values in a file, with the error that users should see. Large files are mapped, not read.
 pub fn open_input(memory: &Memory, path: &Path) -> Result<Input, Error> {
     opened(path, "name a file of values in it", || Input::open(memory, path))
+}
+
+/// The bytes of a file, as values that are packed if they are, with the error that users should see.
+pub fn open_input_as_it_is(memory: &Memory, path: &Path) -> Result<Input, Error> {
+    opened(path, "name a file in it", || Input::as_it_is(memory, File::open(path)?))
 }
 
 fn opened<T>(path: &Path, what: &str, open: impl FnOnce() -> std::io::Result<T>) -> Result<T, Error> {

@@ -4,7 +4,7 @@ use crate::convert::{Arguments, Results};
 use crate::engine::Engine;
 use crate::error::{Error, guarded, of_trap};
 use crate::program::Program;
-use galopvm_bytecode::{Entry, ValueType};
+use galopvm_bytecode::{Entry, ValueType, VerifiedModule};
 use galopvm_runtime::{
     Array, Element, Limits, Memory, MemoryStats, Options, PlanFigures, ShadowFigures, SiteReport, Switch,
     Value,
@@ -75,6 +75,11 @@ impl Session {
     /// The entry point of this name, or the error that says which there are.
     pub fn entry(&self, name: &str) -> Result<&Entry, Error> {
         Ok(self.inner.entry(name)?)
+    }
+
+    /// The bytecode of the program.
+    pub fn module(&self) -> &VerifiedModule {
+        self.inner.module()
     }
 
     /// The types of the values that an entry point takes.

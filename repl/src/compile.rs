@@ -1,6 +1,7 @@
 //! `galopvm compile`: source to a `.gbc` file.
 
 use crate::failure::{Failure, Outcome, rendered, say};
+use crate::files::whole::Whole;
 use crate::input;
 use crate::settings::{Bounded, Off};
 use galopvm_base::system_message;
@@ -56,7 +57,7 @@ pub fn run(args: Args) -> Outcome {
     write_whole(&output, &bytes)
 }
 
-/// Writes a file so that nobody ever sees half of it (a running program may have the old one mapped).
+/// Writes a file so that nobody ever sees half of it.
 pub fn write_whole(path: &Path, bytes: &[u8]) -> Outcome {
     let failed = |error: std::io::Error| {
         Failure::user(format!("{}: cannot write: {}", path.display(), system_message(&error)), "")
@@ -64,15 +65,9 @@ pub fn write_whole(path: &Path, bytes: &[u8]) -> Outcome {
     if path.is_dir() {
         return Err(Failure::user(format!("{}: this is a directory", path.display()), "name a file with -o"));
     }
-    // What is no plain file (a pipe, /dev/stdout) is written to, not replaced.
-    if std::fs::symlink_metadata(path).is_ok_and(|m| !m.is_file()) {
-        return std::fs::write(path, bytes).map_err(failed);
-    }
-    let mut name = path.file_name().unwrap_or_default().to_os_string();
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    std::fs::write(&part, bytes).and_then(|()| std::fs::rename(&part, path)).map_err(|error| {
-        let _ = std::fs::remove_file(&part);
-        failed(error)
-    })
+    let written = Whole::create(path).and_then(|mut file| {
+        file.out().write_all(bytes)?;
+        file.finish()
+    });
+    written.map_err(failed)
 }

@@ -3,11 +3,14 @@
 //! Options take effect in the order in which they are given: formats and bounds hold for the values after them.
 
 use crate::failure::{Failure, Outcome};
+use crate::files::Kind;
+use crate::given::Inputs;
 use crate::input::Values;
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
-use galopvm::data::{self, Bounds, DataError, Reader, Style};
+use galopvm::data::{self, Bounds, Style};
 use galopvm::{ElemType, Memory, Value};
 use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
 
 /// How values are written.
 #[derive(Clone, Copy, Default)]
@@ -29,6 +32,7 @@ enum Step {
 /// See [`clap::Args`] below.
 pub struct Args {
     seed: i64,
+    inputs: Inputs,
     steps: Vec<Step>,
 }
 
@@ -38,8 +42,9 @@ const LONG_ABOUT: &str = "\
 Make random values, or convert data between formats
 
 With -g, random values of the given types are printed; the same seed gives the same values, which are those of `futhark
-dataset`. Without, values are read from standard input - text, binary or .npy, packed with gzip or not - and printed in
-the format asked for. Options hold for what follows them.";
+dataset`. Without, values are read from standard input or files - text, binary or .npy, packed with gzip or not, tables
+and images - and printed in the format asked for. A table gives a vector for each column, of i64, f64 or bool; an image
+gives [h][w]u32. Options hold for what follows them.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -47,7 +52,9 @@ Examples:
   galopvm dataset -b --f32-bounds=-1:1 -g [1000]f32 -g [1000]f32 > xy.in
   galopvm dataset -g [10]f32 --i64-bounds=0:9 -g [100]i64
   galopvm dataset -b < values.txt > values.in
-  galopvm dataset -t < values.in         the types of the values";
+  galopvm dataset -t < values.in         the types of the values
+  galopvm dataset -t -i measured.csv     the types of the columns
+  galopvm dataset --npy -i photo.png > photo.npy";
 
 /// Exit codes are those of `futhark dataset`: 1 for whatever is wrong.
 fn wrong(message: impl Into<String>) -> Failure {
@@ -116,6 +123,7 @@ impl clap::Args for Args {
             .arg(flag("binary", "Print what follows in the binary data format").short('b'))
             .arg(flag("npy", "Print what follows in numpy's .npy format"))
             .arg(flag("type", "Print the types of what follows").short('t'));
+        command = Inputs::augment_args(command);
         for ty in numbers() {
             let name = bounds_option(ty);
             command = command.arg(
@@ -155,7 +163,8 @@ impl FromArgMatches for Args {
         }
         steps.sort_by_key(|(at, _)| *at);
         let seed = matches.get_one("seed").copied().unwrap_or(1);
-        Ok(Args { seed, steps: steps.into_iter().map(|(_, step)| step).collect() })
+        let inputs = Inputs::from_arg_matches(matches)?;
+        Ok(Args { seed, inputs, steps: steps.into_iter().map(|(_, step)| step).collect() })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -187,7 +196,14 @@ pub fn run(args: Args) -> Outcome {
         }
     }
     if generated == 0 {
-        convert(&memory, &mut out, format)?;
+        let Inputs { files, standard } = args.inputs;
+        if files.is_empty() {
+            let malformed = |text| format!("Malformed data on standard input.\n{text}");
+            convert(&memory, &mut out, format, ("-".into(), standard), &malformed)?;
+        }
+        for file in files {
+            convert(&memory, &mut out, format, file, &|text| text)?;
+        }
     }
     out.flush()?;
     Ok(())
@@ -210,15 +226,19 @@ fn write(out: &mut dyn Write, value: &Value, format: Format) -> io::Result<()> {
     }
 }
 
-/// Values from standard input, one after the other.
-fn convert(memory: &Memory, out: &mut dyn Write, format: Format) -> Outcome {
-    let values = Values::open(memory, "-".as_ref())?;
-    let mut reader = Reader::of_input(memory, &values.input);
-    let malformed = |error: DataError| wrong(format!("Malformed data on standard input.\n<stdin>:{error}"));
-    while let Some(value) = reader.value(None).map_err(malformed)? {
-        write(out, &value, format)?;
-    }
-    Ok(())
+/// Values from a file, one after the other.
+fn convert(
+    memory: &Memory,
+    out: &mut dyn Write,
+    format: Format,
+    (path, kind): (PathBuf, Option<Kind>),
+    malformed: &dyn Fn(String) -> String,
+) -> Outcome {
+    let values = Values::open_as(memory, &path, kind)?;
+    values.each(memory, &mut |value| write(out, value, format)).map_err(|failure| match failure {
+        Failure::User(text) => wrong(malformed(text)),
+        other => other,
+    })
 }
 
 /// The values that `-g` asks for: themselves, or a random one of a type.

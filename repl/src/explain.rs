@@ -102,13 +102,14 @@ fn arguments(
     if session.argument_types(entry).is_empty() {
         return Ok((Vec::new(), "which takes no arguments".into()));
     }
-    if !args.called.input.is_empty() {
-        let values = input::arguments(session, entry, source, &args.called.input)?;
-        let names: Vec<String> = args.called.input.iter().map(|path| path.display().to_string()).collect();
+    let inputs = &args.called.inputs;
+    if !inputs.files.is_empty() {
+        let values = input::arguments(session, entry, source, inputs)?;
+        let names: Vec<String> = inputs.files.iter().map(|(path, _)| path.display().to_string()).collect();
         return Ok((values, format!("with the values of {}", names.join(", "))));
     }
     if !source.is_standard_input() && !std::io::stdin().is_terminal() {
-        let values = Values::open(session.memory(), "-".as_ref())?;
+        let values = Values::open_as(session.memory(), "-".as_ref(), inputs.standard)?;
         if !values.input.bytes().iter().all(u8::is_ascii_whitespace) {
             let values = input::arguments_of(session, entry, Some(&values))?;
             return Ok((values, "with the values of standard input".into()));
@@ -130,8 +131,7 @@ fn arguments(
     };
     let name = format!("{}:{}", source.name, test.line);
     let reader = Reader::new(session.memory(), test.values.as_bytes());
-    let types = session.argument_types(entry);
-    let values = input::read(reader, test.values.as_bytes(), &name, entry, &types)?;
+    let values = input::read(session, entry, reader, test.values.as_bytes(), &name)?;
     Ok((values, format!("with the input of its test in line {}", test.line)))
 }
 

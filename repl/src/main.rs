@@ -4,6 +4,7 @@
 //! - `values/`: types and composite values for those who drive programs; `spec/`: test blocks. `tuning.rs`: tuning parameters.
 //! - `bundle.rs`: executables with a program inside, which `stand.rs` and `upstream.rs` make.
 //! - `failure.rs`: how commands end, and with which exit code. `settings.rs`: options that choose back ends and limits.
+//! - `files/`: tables and images. `wanted.rs`: what an entry point takes, by name. `given.rs`: options for inputs. `output.rs`: results.
 //! - `input.rs`: programs and values from files and standard input. `interrupt.rs`: Ctrl-C. `stats.rs`: what happened.
 //!   `json.rs`: text for programs.
 //!
@@ -25,9 +26,12 @@ mod doctor;
 mod dump;
 mod explain;
 mod failure;
+mod files;
+mod given;
 mod input;
 mod interrupt;
 mod man;
+mod output;
 mod repl;
 mod run;
 mod server;
@@ -39,6 +43,7 @@ mod test;
 mod tuning;
 mod upstream;
 mod values;
+mod wanted;
 
 use clap::{Parser, Subcommand};
 use failure::Failure;

@@ -4,10 +4,11 @@ use crate::deadline::Deadline;
 use crate::failure::{Failure, Outcome, say};
 use crate::input;
 use crate::interrupt::Interrupts;
+use crate::output::Output;
 use crate::settings::{Called, Settings};
 use crate::stats::Phases;
 use crate::tuning::Tuning;
-use galopvm::{Session, Shown, Value, data};
+use galopvm::{Session, Shown, Value};
 use galopvm_base::system_message;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -19,7 +20,9 @@ use std::time::Instant;
 ///
 /// FILE is Futhark source or a .gbc file; the contents decide, not the name. The entry point's arguments are read
 /// from standard input in Futhark's text or binary data format or numpy's .npy format, one after the other, packed with
-/// gzip or not. Each result is printed on a line of its own; the components of a tuple count as results.
+/// gzip or not; records and sums may be written as in programs. Tables (CSV) give a vector for each column, by name where the
+/// first line has the names of the parameters, or a matrix; images (PNG, PPM, PGM) give a matrix. Each result is printed on a
+/// line of its own; the components of a tuple count as results.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -36,21 +39,6 @@ pub struct Args {
     tuning: Tuning,
     #[command(flatten)]
     settings: Settings,
-}
-
-/// What is printed, and how.
-#[derive(clap::Args)]
-#[command(next_help_heading = "Output")]
-struct Output {
-    /// Print results in the binary data format
-    #[arg(short, long, conflicts_with = "npy")]
-    binary_output: bool,
-    /// Print results in numpy's .npy format
-    #[arg(long)]
-    npy: bool,
-    /// Do not print the results
-    #[arg(short, long)]
-    no_print_result: bool,
 }
 
 /// What is measured and said about the run.
@@ -80,6 +68,10 @@ Examples:
   galopvm run -e rows matrix.gbc < matrix.in
   galopvm run mandelbrot.fut -i args.in -b > picture.bin
   galopvm run dot.fut -i xy.npy -n -r 10 -t times
+  galopvm run regression.fut -i measured.csv -o fitted.csv
+  galopvm run blur.fut -i photo.png -i radius.in -o blurred.png
+  galopvm run histogram.fut --raw -i program.exe -o counts.csv
+  echo '{x = 1, y = 2} #square 3' | galopvm run shapes.fut --records
   echo 1000000 | galopvm run sum.fut --backend x86 --cpu avx2 --threads 2 --stats
   galopvm run unknown.gbc --max-memory 1G --timeout 10s
 
@@ -111,10 +103,11 @@ pub fn run(args: Args) -> Outcome {
     let mut session = engine.session(&program);
     args.tuning.apply(&mut session, &args.called.file)?;
     let entry = session.entry(args.called.entry(&program))?.clone();
+    let plan = args.output.plan(&program, &entry.name)?;
     phases.end("prepare");
     let time = args.settings.timeout;
     let reading = Deadline::of("Reading the input", time);
-    let values = input::arguments(&session, &entry, &source, &args.called.input)?;
+    let values = input::arguments(&session, &entry, &source, &args.called.inputs)?;
     drop(reading);
     phases.end("read");
     interrupts.running(Some(session.interrupt_flag()));
@@ -128,10 +121,9 @@ pub fn run(args: Args) -> Outcome {
         }
     };
     let results = outcome.inspect_err(|_| report(&phases))?;
-    if !args.output.no_print_result {
-        let _writing = Deadline::of("Writing the results", time);
-        print(&results, &args.output)?;
-    }
+    let writing = Deadline::of("Writing the results", time);
+    plan.carry_out(&results)?;
+    drop(writing);
     phases.end("write");
     report(&phases);
     Ok(())
@@ -197,21 +189,6 @@ fn excerpt(error: &galopvm::Error, source: &input::Input) -> Option<String> {
     let marks =
         "^".repeat((end + 1).saturating_sub(column).clamp(1, (length + 1).saturating_sub(column).max(1)));
     Some(format!("{margin} |\n{number} | {line}\n{margin} | {blank}{marks}"))
-}
-
-fn print(results: &[Value], output: &Output) -> io::Result<()> {
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    for value in results {
-        if output.binary_output {
-            data::write_binary(&mut out, value)?;
-        } else if output.npy {
-            data::write_npy(&mut out, value)?;
-        } else {
-            data::write_text(&mut out, value)?;
-            out.write_all(b"\n")?;
-        }
-    }
-    out.flush()
 }
 
 /// Prints what the program shows, as Futhark's programs do. They do not stop anywhere.

@@ -1,6 +1,7 @@
 //! Options that several commands have: what is called, the back end, bounds.
 
 use crate::deadline::Bounds;
+use crate::given::Inputs;
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use galopvm::{BackendChoice, Compiling, CpuMode, Engine, Imports, Program, Route, Switch, Switches};
@@ -53,10 +54,8 @@ pub struct Called {
     /// The entry point to call [default: main, or the only one]
     #[arg(short, long, visible_alias = "entry-point", value_name = "NAME")]
     entry: Option<String>,
-    /// Read arguments from this file instead of standard input; of several, one after the other. Large binary arrays are mapped,
-    /// not read
-    #[arg(short, long, value_name = "FILE")]
-    pub input: Vec<PathBuf>,
+    #[command(flatten)]
+    pub inputs: Inputs,
 }
 
 impl Called {

@@ -1,12 +1,15 @@
 //! The `galopvm` binary as its users meet it: real processes, their output, their exit codes.
 //!
-//! - `process.rs`: how processes are run. `prompt.rs` (with `terminal.py`), `limits.rs`, `data.rs`, `sources.rs`, `server.rs`, `blocks.rs`, `executables.rs`,
+//! - `process.rs`: how processes are run. `prompt.rs` (with `terminal.py`), `limits.rs`, `data.rs`, `files.rs`, `sources.rs`, `server.rs`, `blocks.rs`, `executables.rs`, `pages.rs`,
 //!   `transcripts.rs`: tests by subject; the others are here.
 
 mod blocks;
 mod data;
 mod executables;
+mod files;
 mod limits;
+#[cfg(unix)]
+mod pages;
 mod process;
 mod prompt;
 mod server;

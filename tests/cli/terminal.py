@@ -171,6 +171,28 @@ def main():
     at.types("a + 3\r")
     at.waits_for(r"4i64")
     at.waits_for(prompt)
+    # Commands, and files behind those that take one, with blanks in their names.
+    for typed, whole in [("expl", "explain"), ("as", "asm"), ("gr", "grad"), ("pl", "plot"), ("im", "image"), ("wat", "watch"), ("rea", "read")]:
+        at.types(":" + typed + "\t")
+        at.waits_for(":" + whole)
+        at.types("\x15")
+    os.mkdir(os.path.join(folder, "my files"))
+    write(os.path.join(folder, "my files", "some answer.fut"), "def answer = 44i32")
+    at.types(":watch my\t\t")
+    at.waits_for(r"my\\ files/some\\ answer\.fut")
+    at.types(" answer + 1\r")
+    at.waits_for(r"45i32")
+    at.types("\x03")
+    at.waits_for(prompt)
+    at.types(":load my\t\t\r")
+    at.waits_for(prompt)
+    at.types(":image [[0u8, 255u8]] ./my\tpicture.png\r")
+    at.waits_for(r"written to ./my files/picture\.png")
+    at.waits_for(prompt)
+    at.types(":undo\r")
+    at.waits_for(prompt)
+    at.types(":undo\r")
+    at.waits_for(prompt)
     # Figures and images are of what the terminal knows.
     at.types(":plot map (\\x -> x * x) (iota 50)\r")
     at.waits_for(r"2401 │ *[\u2801-\u28ff]")
@@ -182,6 +204,14 @@ def main():
     code = at.ends()
     if code != 0:
         sys.exit(f"terminal: exit code {code}:\n{at.text()}")
+    # A program says what it waits for.
+    write(os.path.join(folder, "waits.fut"), "entry add (p: {x: i32, y: i32}) (k: i32) = p.x + p.y + k")
+    at = Terminal([galopvm, "run", "waits.fut"], folder)
+    at.waits_for(r"`add` takes \(p: \{x: i32, y: i32\}\) \(k: i32\); type the values")
+    at.types("{x = 1, y = 2}\r3\r\x04")
+    at.waits_for(r"6i32")
+    if at.ends() != 0:
+        sys.exit(f"terminal: the program fails:\n{at.text()}")
 
 
 main()

@@ -27,6 +27,8 @@ pub enum Command {
     Load,
     /// The last file again.
     Reload,
+    /// The values of a file as definitions.
+    Read,
     /// The definitions into a file.
     Save,
     /// What is defined.
@@ -58,6 +60,8 @@ pub enum Argument {
     File,
     /// The name of a file, and then an expression, or nothing.
     Watched,
+    /// The name of a file, and then names, or nothing.
+    Named,
 }
 
 /// One command.
@@ -135,6 +139,7 @@ pub const TABLE: &[Row] = &[
         Argument::Watched,
         "load a file and evaluate, again each time it changes, until Ctrl-C",
     ),
+    row(Command::Read, "read", Argument::Named, "define the values, columns or image of a file"),
     row(Command::Save, "save", Argument::File, "write all definitions to a new file"),
     row(Command::Defs, "defs", Argument::None, "what is defined, with types"),
     row(Command::Undo, "undo", Argument::None, "take back the last definition, or the last :load"),
@@ -169,6 +174,7 @@ pub fn help() -> String {
         Argument::Application => format!(":{} F X", row.name),
         Argument::Picture(words) => format!(":{} {words}", row.name),
         Argument::Watched => format!(":{} FILE [EXPRESSION]", row.name),
+        Argument::Named => format!(":{} FILE [NAME ..]", row.name),
         Argument::File if row.command == Command::Load => format!(":{} [FILE]", row.name),
         Argument::File => format!(":{} FILE", row.name),
     };

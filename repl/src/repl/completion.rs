@@ -1,7 +1,7 @@
 //! What the Tab key completes at the prompt: commands, files behind those that take one, names, members of the modules of numbers.
 
 use super::commands::{self, Argument, TABLE};
-use super::scope;
+use super::{filename, scope};
 use galopvm_base::ElemType;
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
 use rustyline::highlight::{CmdKind, Highlighter, MatchingBracketHighlighter};
@@ -92,9 +92,10 @@ impl Completer for Completion {
                 Some((word, rest)) => {
                     let argument = commands::find(word).map(|row| row.argument);
                     // Behind an expression a file may follow. A word with a slash is no expression.
-                    let last = rest.rsplit(char::is_whitespace).next().unwrap_or_default();
+                    let last = &rest[filename::start_of_last(rest)..];
                     let is_file = matches!(argument, Some(Argument::Picture(_))) && last.contains('/');
-                    let is_first = argument == Some(Argument::Watched) && last == rest.trim_start();
+                    let is_first = matches!(argument, Some(Argument::Watched | Argument::Named))
+                        && last == rest.trim_start();
                     if argument == Some(Argument::File) || is_file || is_first {
                         return self.files.complete(line, at, context);
                     }

@@ -1,7 +1,7 @@
 //! `galopvm repl`: definitions and expressions at a prompt.
 //!
 //! - `commands.rs`: the table of commands. `lines.rs`: where lines come from. `completion.rs`: what the Tab key completes.
-//!   `history.rs`: where lines are kept. `scope.rs`: what has been defined.
+//!   `filename.rs`: files in what is typed. `reading.rs`: values of files. `history.rs`: where lines are kept. `scope.rs`: what has been defined.
 //! - `evaluation.rs`: what expressions are, and their values. `inspect.rs`: what the engine makes of them.
 //!   `gradient.rs`: how they change. `numbers.rs`: values as numbers.
 //! - `progress.rs`: what is shown while they take long. `watch.rs`: a file that is loaded whenever it changes.
@@ -12,6 +12,7 @@
 mod commands;
 mod completion;
 mod evaluation;
+mod filename;
 mod gradient;
 pub mod history;
 mod image;
@@ -21,6 +22,7 @@ mod numbers;
 mod picture;
 mod plot;
 mod progress;
+mod reading;
 mod scope;
 mod screen;
 mod watch;
@@ -200,7 +202,7 @@ impl Repl {
                 return Ok(true);
             }
             (Argument::File, Command::Load) => {}
-            (Argument::File | Argument::Watched, _) if rest.is_empty() => {
+            (Argument::File | Argument::Watched | Argument::Named, _) if rest.is_empty() => {
                 say(&complaint(&format!(":{name} wants the name of a file or folder"), ":help explains"));
                 return Ok(true);
             }
@@ -223,20 +225,22 @@ impl Repl {
             Command::Plot => self.plot(rest)?,
             Command::Image => self.image(rest)?,
             Command::Watch => self.watch(rest)?,
-            Command::Load if !rest.is_empty() => drop(self.load(Path::new(rest))),
+            Command::Load if !rest.is_empty() => drop(self.load(&filename::whole(rest))),
             Command::Load | Command::Reload => match self.loaded.clone() {
                 Some(path) => drop(self.load(&path)),
                 None => say(&complaint("no file has been loaded yet", ":load FILE")),
             },
-            Command::Save => self.save(Path::new(rest)),
+            Command::Read => self.read(rest)?,
+            Command::Save => self.save(&filename::whole(rest)),
             Command::Defs => self.definitions()?,
             Command::Undo => match self.before.pop() {
                 Some(scope) => self.become_scope(scope),
                 None => say(&complaint("there is nothing to take back", "")),
             },
             Command::Cd => {
-                if let Err(error) = std::env::set_current_dir(rest) {
-                    say(&complaint(&format!("{rest}: {}", system_message(&error)), ""));
+                let folder = filename::whole(rest);
+                if let Err(error) = std::env::set_current_dir(&folder) {
+                    say(&complaint(&format!("{}: {}", folder.display(), system_message(&error)), ""));
                 }
             }
             Command::Pwd => match std::env::current_dir() {
@@ -267,12 +271,14 @@ impl Repl {
         }
     }
 
-    fn define(&mut self, text: &str) {
+    fn define(&mut self, text: &str) -> bool {
         let mut scope = self.scope.clone();
         scope.add(&format!("[{}]", self.number), text);
-        if check(&scope) {
+        let is_right = check(&scope);
+        if is_right {
             self.replace_scope(scope);
         }
+        is_right
     }
 
     /// Loads a file in the place of all definitions; false if that has been refused, with the reasons.

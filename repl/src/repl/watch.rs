@@ -3,7 +3,7 @@
 //! Ctrl-C ends it, while something is evaluated as well as between. Errors are shown, and the next change may mend them.
 
 use super::evaluation::Telling;
-use super::{Repl, print};
+use super::{Repl, filename, print};
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -23,12 +23,11 @@ fn state(file: &Path) -> Option<(SystemTime, u64)> {
 impl Repl {
     /// Loads and evaluates until Ctrl-C. Without an expression it only says whether all is right.
     pub(super) fn watch(&mut self, text: &str) -> io::Result<()> {
-        let (file, expression) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-        let (file, expression) = (Path::new(file), expression.trim());
+        let (file, expression) = filename::first(text);
         let stopped = Arc::new(AtomicBool::new(false));
         let before = self.interrupts.running(Some(stopped.clone()));
         let depth = self.before.len();
-        let outcome = self.watch_until(&stopped, file, expression);
+        let outcome = self.watch_until(&stopped, &file, expression);
         self.interrupts.running(before);
         // All that was loaded meanwhile is taken back at once.
         self.before.truncate(depth + 1);

@@ -119,7 +119,7 @@ fn serve(args: &Args, program: &Program, attributes: Attributes) -> Outcome {
         engine,
         program: program.clone(),
         session,
-        types: Types::of(program),
+        types: Types::of(program.module()),
         attributes,
         variables: Default::default(),
         interrupts,

@@ -58,7 +58,7 @@ impl Data<'_> {
                 let found = input.insert(self.open(&memory, file)?);
                 let reader = Reader::of_input(&memory, found);
                 let name = self.beside(file).display().to_string();
-                input::read(reader, found.bytes(), &name, &entry, &types).map_err(failure::text)?
+                input::read(session, &entry, reader, found.bytes(), &name).map_err(failure::text)?
             }
         };
         let found: Vec<_> = values.iter().map(Value::ty).collect();

@@ -3,7 +3,7 @@
 //! - `types.rs`: the types that a program's entry points mention, found from the text of their signatures, and of
 //!   which values of the machine each consists. `attributes.rs`: the attributes of entry points. `parts.rs`: records, sums and arrays made and read part by part.
 //!
-//! `random.rs`: random values. `show.rs`: values as text.
+//! `random.rs`: random values. `show.rs`: values as text. `read.rs`: values from text.
 //!
 //! A value of the language is held as a list of values of the machine: an array of records as one array for each field.
 //! Nothing here knows of a session.
@@ -11,10 +11,12 @@
 mod attributes;
 pub mod parts;
 mod random;
+mod read;
 mod show;
 mod types;
 
 pub use attributes::{Attributes, attributes};
 pub use random::Random;
-pub use show::shown;
+pub use read::{is_whole, whole};
+pub use show::{shown, write};
 pub use types::{Constructor, EntryTypes, Shape, Slot, Type, Types, rank_of};

@@ -5,7 +5,7 @@
 
 use super::{Constructor, Shape, Slot, Type, rank_of};
 use galopvm::{Array, ElemType, Memory, Scalar, Value, ValueType};
-use std::slice::Iter;
+use galopvm_lmad::Lmad;
 use std::sync::Arc;
 
 /// What is wrong, for people.
@@ -60,18 +60,69 @@ pub fn set(memory: &Memory, ty: &Type, parts: &mut [Value], index: &[i64], eleme
 
 /// An array of this shape from elements in row-major order, which are as many as it says.
 pub fn array(memory: &Memory, ty: &Type, shape: &[i64], elements: &[&[Value]]) -> Made<Vec<Value>> {
-    let mut elements: Vec<Iter<'_, Value>> = elements.iter().map(|parts| parts.iter()).collect();
-    let mut out = Vec::new();
-    leaf_types(ty, 0, &mut |leaf, kept| {
-        if !kept {
-            return zeros(memory, leaf.elem, shape).map(|array| out.push(array));
+    let mut rows = Rows::of(ty)?;
+    elements.iter().try_for_each(|element| rows.push(element))?;
+    rows.into_array(memory, shape)
+}
+
+/// An array in the making, element by element.
+pub struct Rows {
+    columns: Vec<Column>,
+}
+
+/// One part of each element.
+enum Column {
+    /// None: elements of this type have no such part, but arrays of them do.
+    Nothing(ElemType),
+    /// The bits of scalars.
+    Scalars(ElemType, Vec<u64>),
+    /// Arrays, of this type and these extents if there are none.
+    Arrays(ElemType, Vec<i64>, Vec<Value>),
+}
+
+impl Rows {
+    /// No elements yet, of this type.
+    pub fn of(ty: &Type) -> Made<Rows> {
+        let (mut columns, mut extents) = (Vec::new(), Vec::new());
+        ty.part_extents(&[], &mut extents);
+        let mut extents = extents.into_iter();
+        leaf_types(ty, 0, &mut |leaf, kept| {
+            columns.push(match if kept { extents.next() } else { None } {
+                Some(extents) if extents.is_empty() => Column::Scalars(leaf.elem, Vec::new()),
+                Some(extents) => Column::Arrays(leaf.elem, extents, Vec::new()),
+                None => Column::Nothing(leaf.elem),
+            });
+            Ok(())
+        })?;
+        Ok(Rows { columns })
+    }
+
+    /// Adds an element.
+    pub fn push(&mut self, element: &[Value]) -> Made<()> {
+        let mut parts = element.iter();
+        for column in &mut self.columns {
+            match column {
+                Column::Nothing(_) => {}
+                Column::Scalars(_, bits) => {
+                    bits.push(parts.next().and_then(Value::as_scalar).ok_or(MISFIT)?.bits);
+                }
+                Column::Arrays(_, _, rows) => rows.push(parts.next().ok_or(MISFIT)?.clone()),
+            }
         }
-        let rows: Option<Vec<&Value>> = elements.iter_mut().map(Iter::next).collect();
-        let made = stacked(memory, leaf, shape, &rows.ok_or(MISFIT)?)?;
-        out.push(Value::Array(made));
         Ok(())
-    })?;
-    Ok(out)
+    }
+
+    /// The array of this shape, which has as many elements as were added.
+    pub fn into_array(self, memory: &Memory, shape: &[i64]) -> Made<Vec<Value>> {
+        let made = |column: Column| match column {
+            Column::Nothing(elem) => zeros(memory, elem, shape),
+            Column::Scalars(elem, bits) => scalars(memory, elem, shape, &bits),
+            Column::Arrays(elem, extents, rows) => {
+                stacked(memory, elem, shape, extents, &rows).map(Value::Array)
+            }
+        };
+        self.columns.into_iter().map(made).collect()
+    }
 }
 
 /// Refuses arrays that are not all of the same outer shape.
@@ -194,6 +245,18 @@ fn zeros(memory: &Memory, elem: ElemType, shape: &[i64]) -> Made<Value> {
     Ok(Value::Array(array))
 }
 
+/// An array of these scalars.
+fn scalars(memory: &Memory, elem: ElemType, shape: &[i64], bits: &[u64]) -> Made<Value> {
+    let width = elem.bytes();
+    let mut block = memory.block(bits.len() * width).map_err(|error| error.to_string())?;
+    let places = block.bytes_mut().unwrap_or_default().chunks_exact_mut(width);
+    for (place, bits) in places.zip(bits) {
+        place.copy_from_slice(&bits.to_le_bytes()[..width]);
+    }
+    let array = Array::from_block(block, elem, Lmad::row_major(shape));
+    array.map(Value::Array).ok_or_else(|| MISFIT.into())
+}
+
 /// Writes a value over the row of an array at an index.
 fn write(memory: &Memory, array: &mut Array, index: &[i64], value: &Value) -> Made<()> {
     let mut put = |index: &[i64], scalar| array.set(memory, index, scalar).map_err(|trap| trap.to_string());
@@ -210,15 +273,15 @@ fn write(memory: &Memory, array: &mut Array, index: &[i64], value: &Value) -> Ma
     }
 }
 
-/// One array of rows, which have to agree in their extents.
-fn stacked(memory: &Memory, row: ValueType, outer: &[i64], rows: &[&Value]) -> Made<Array> {
-    let inner = rows.first().map_or_else(|| vec![0; row.rank.into()], |first| shape(first));
+/// One array of rows, which have to agree in their extents; without any, these are theirs.
+fn stacked(memory: &Memory, elem: ElemType, outer: &[i64], extents: Vec<i64>, rows: &[Value]) -> Made<Array> {
+    let inner = rows.first().map_or(extents, shape);
     if let Some(other) = rows.iter().find(|row| shape(row) != inner) {
         let (one, other) = (shape_text(&inner), shape_text(&shape(other)));
         return Err(format!("The elements differ in their shapes: {one} and {other}."));
     }
     let whole = [outer, &inner].concat();
-    let mut array = Array::fresh(memory, row.elem, &whole).map_err(|error| error.to_string())?;
+    let mut array = Array::fresh(memory, elem, &whole).map_err(|error| error.to_string())?;
     for (position, row) in rows.iter().enumerate() {
         write(memory, &mut array, &index_of(position as i64, outer), row)?;
     }

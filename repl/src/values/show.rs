@@ -3,25 +3,31 @@
 use super::{Shape, Type};
 use galopvm::data::{Style, write_form};
 use galopvm::{Form, Value};
+use std::io::{self, Write};
 
 /// Longest text of a value.
 const LONGEST: usize = 4096;
 
 /// A value of a type on one line, cut off where it is very long.
 pub fn shown(ty: &Type, parts: &[Value]) -> String {
-    let mut next = 0;
-    let form = form(ty, false, &mut || {
-        next += 1;
-        next - 1
-    });
     let mut out = Vec::new();
     // Memory takes whatever is written.
-    let _ = write_form(&mut out, &form, parts, Style::Bare);
+    let _ = write(&mut out, ty, parts, Style::Bare);
     let text = String::from_utf8_lossy(&out).into_owned();
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{} ..", &text[..end]),
         None => text,
     }
+}
+
+/// Writes a value of a type on one line, without its end.
+pub fn write(out: &mut dyn Write, ty: &Type, parts: &[Value], style: Style) -> io::Result<()> {
+    let mut next = 0;
+    let form = form(ty, false, &mut || {
+        next += 1;
+        next - 1
+    });
+    write_form(out, &form, parts, style)
 }
 
 /// The form of a type whose parts have the numbers that `next` gives.

@@ -6,9 +6,9 @@
 //! Invariant: `Type::parts` of a type of an entry point are the types of the machine's values there.
 
 use bumpalo::Bump;
-use galopvm::{ElemType, Entry, Program, ValueType};
+use galopvm::{ElemType, Entry, ValueType};
 use galopvm_base::Sources;
-use galopvm_bytecode::EntryValue;
+use galopvm_bytecode::{EntryValue, Module, VerifiedModule};
 use galopvm_frontend::syntax::ast::{ExpKind, Number, SizeExp, TypeArg, TypeExp, TypeExpKind};
 use galopvm_frontend::syntax::parse_scheme;
 use std::collections::HashMap;
@@ -134,7 +134,7 @@ impl Type {
     }
 
     /// What parts are where they are not in use: an array of these extents for each.
-    fn part_extents(&self, above: &[i64], out: &mut Vec<Vec<i64>>) {
+    pub(super) fn part_extents(&self, above: &[i64], out: &mut Vec<Vec<i64>>) {
         match &self.shape {
             Shape::Array(extents, element) => element.part_extents(&[above, extents].concat(), out),
             Shape::Record(fields) if !fields.is_empty() => {
@@ -201,13 +201,14 @@ pub struct Types {
 
 impl Types {
     /// The types of this program.
-    pub fn of(program: &Program) -> Types {
+    pub fn of(program: &VerifiedModule) -> Types {
+        let program = program.module();
         let mut reading = Reading::default();
-        for entry in program.entries() {
+        for entry in &program.entries {
             each_value(program, entry, &mut |value, parts| reading.learn(value, parts));
         }
         let mut types = Types { entries: Vec::new(), all: Vec::new() };
-        for entry in program.entries() {
+        for entry in &program.entries {
             let mut found = Vec::new();
             each_value(program, entry, &mut |value, parts| found.push(reading.value(value, parts)));
             let results = found.split_off(entry.params.len());
@@ -264,8 +265,8 @@ impl Types {
 }
 
 /// Visits the parameters, then the results of an entry point, each with the types of its values.
-fn each_value(program: &Program, entry: &Entry, visit: &mut dyn FnMut(&EntryValue, &[ValueType])) {
-    let function = program.module().module().functions.get(entry.function);
+fn each_value(program: &Module, entry: &Entry, visit: &mut dyn FnMut(&EntryValue, &[ValueType])) {
+    let function = program.functions.get(entry.function);
     let params: Vec<ValueType> =
         function.map_or(Vec::new(), |f| f.params.iter().map(|p| f.regs[*p]).collect());
     let results = function.map_or(&[][..], |f| f.results.as_slice());
@@ -465,11 +466,12 @@ fn without_sizes(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use galopvm::Program;
 
     /// The types of entry points, a line for each type: its kind, its name, and what it consists of.
     fn shown(source: &str) -> String {
         let program = Program::from_source("p.fut", source).expect("a right program");
-        let types = Types::of(&program);
+        let types = Types::of(program.module());
         let line = |ty: &Arc<Type>| {
             let parts: Vec<String> = ty.parts().iter().map(ValueType::to_string).collect();
             format!("{} {} = {}", ty.kind(), ty.name, parts.join(" "))

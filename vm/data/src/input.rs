@@ -3,6 +3,9 @@
 //! Everything that is not mapped lives in a counted block, so that the limit of memory holds for it.
 
 use flate2::bufread::MultiGzDecoder;
+use galopvm_base::ElemType;
+use galopvm_lmad::Lmad;
+use galopvm_store::Array;
 use galopvm_store::memory::{Block, MappedFile, Memory};
 use std::fs::File;
 use std::io::{self, Read};
@@ -25,20 +28,30 @@ impl Input {
         Input::of_file(memory, File::open(path)?)
     }
 
-    /// An open file, from where it stands.
-    pub fn of_file(memory: &Memory, mut file: File) -> io::Result<Input> {
+    /// An open file, from where it stands, unpacked if it is packed.
+    pub fn of_file(memory: &Memory, file: File) -> io::Result<Input> {
+        Input::as_it_is(memory, file)?.unpacked(memory)
+    }
+
+    /// An open file, from where it stands, mapped if it is large, and packed if it is packed.
+    pub fn as_it_is(memory: &Memory, mut file: File) -> io::Result<Input> {
         match MappedFile::of_file(&file)? {
-            Some(map) => Input(Arc::new(map)).unpacked(memory),
+            Some(map) => Ok(Input(Arc::new(map))),
             None => {
                 let expected = file.metadata().ok().map_or(0, |meta| meta.len());
-                Input::read(memory, &mut file, usize::try_from(expected).unwrap_or(0))
+                Input::read_as_it_is(memory, &mut file, usize::try_from(expected).unwrap_or(0))
             }
         }
     }
 
-    /// Everything that a source gives.
+    /// Everything that a source gives, unpacked if it is packed.
     pub fn read(memory: &Memory, source: &mut dyn Read, expected: usize) -> io::Result<Input> {
-        Input(Arc::new(Part::read(memory, source, expected)?)).unpacked(memory)
+        Input::read_as_it_is(memory, source, expected)?.unpacked(memory)
+    }
+
+    /// Everything that a source gives, packed if it is packed.
+    pub fn read_as_it_is(memory: &Memory, source: &mut dyn Read, expected: usize) -> io::Result<Input> {
+        Ok(Input(Arc::new(Part::read(memory, source, expected)?)))
     }
 
     fn unpacked(self, memory: &Memory) -> io::Result<Input> {
@@ -52,6 +65,13 @@ impl Input {
     /// The bytes.
     pub fn bytes(&self) -> &[u8] {
         (*self.0).as_ref()
+    }
+
+    /// All bytes as one array of `u8`, which lies in the input. Nothing if they are gone, as those of a mapped file may be.
+    pub fn array(&self) -> Option<Array> {
+        let length = self.bytes().len();
+        let block = Block::foreign(self.owner(), 0..length)?;
+        Array::from_block(block, ElemType::U8, Lmad::row_major(&[i64::try_from(length).ok()?]))
     }
 
     pub(super) fn owner(&self) -> Arc<dyn AsRef<[u8]> + Send + Sync> {

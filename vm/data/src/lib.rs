@@ -32,7 +32,7 @@ pub use numeral::Style;
 pub use random::{Bounds, random_value};
 pub use reader::{DataError, Reader, read_values};
 pub use value::Value;
-pub use writer::{value_text, write_binary, write_text, write_text_in};
+pub use writer::{intact, value_text, write_binary, write_text, write_text_in};
 
 #[cfg(test)]
 mod tests;

@@ -102,7 +102,55 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn error(&self, at: usize, message: impl Into<String>) -> DataError {
+    /// The next byte that is neither white space nor in a comment.
+    pub fn peek(&mut self) -> Option<u8> {
+        self.skip_space();
+        self.input.get(self.at).copied()
+    }
+
+    /// What comes next, from there on.
+    pub fn rest(&mut self) -> &'a [u8] {
+        self.skip_space();
+        &self.input[self.at..]
+    }
+
+    /// Takes a byte if it comes next.
+    pub fn takes(&mut self, byte: u8) -> bool {
+        let comes = self.peek() == Some(byte);
+        self.at += usize::from(comes);
+        comes
+    }
+
+    /// Takes a name; an empty one if none comes next.
+    pub fn name(&mut self) -> &'a str {
+        let rest = self.rest();
+        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'\'');
+        let name = &rest[..rest.iter().position(|byte| !is_part(byte)).unwrap_or(rest.len())];
+        self.at += name.len();
+        std::str::from_utf8(name).unwrap_or_default()
+    }
+
+    /// Takes this byte, which messages call `what`.
+    pub fn expect(&mut self, byte: u8, what: &str) -> Result<(), DataError> {
+        if self.takes(byte) { Ok(()) } else { Err(self.unexpected(what)) }
+    }
+
+    /// The error that something else comes next.
+    pub fn unexpected(&self, what: &str) -> DataError {
+        match self.input.get(self.at) {
+            None => self.error(self.at, format!("the input ends where {what} is expected")),
+            Some(_) => self.error(self.at, format!("{what} is expected here")),
+        }
+    }
+
+    /// The place of what comes next, as messages count.
+    pub fn place(&mut self) -> usize {
+        self.skip_space();
+        self.at
+    }
+
+    /// An error at a place.
+    pub fn error(&self, at: usize, message: impl Into<String>) -> DataError {
         let before = &self.input[..at.min(self.input.len())];
         let first = mark(before);
         let start = before.iter().rposition(|b| *b == b'\n').map_or(first, |p| p + 1);
@@ -126,22 +174,6 @@ impl<'a> Reader<'a> {
                 }
                 _ => return,
             }
-        }
-    }
-
-    fn expect(&mut self, byte: u8, what: &str) -> Result<(), DataError> {
-        self.skip_space();
-        if self.input.get(self.at) != Some(&byte) {
-            return Err(self.unexpected(what));
-        }
-        self.at += 1;
-        Ok(())
-    }
-
-    fn unexpected(&self, what: &str) -> DataError {
-        match self.input.get(self.at) {
-            None => self.error(self.at, format!("the input ends where {what} is expected")),
-            Some(_) => self.error(self.at, format!("{what} is expected here")),
         }
     }
 

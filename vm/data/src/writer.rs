@@ -111,7 +111,7 @@ impl Rows<'_> {
 }
 
 /// An error if the file that an array lies in has been shortened, or the device is lost that held its elements.
-fn intact(array: &Array) -> io::Result<()> {
+pub fn intact(array: &Array) -> io::Result<()> {
     if array.block().is_intact() {
         return Ok(());
     }

@@ -8,8 +8,9 @@
 mod protocol;
 
 use super::evaluation::{Evaluated, Expression};
+use super::filename;
 use super::numbers;
-use super::picture::{Raster, characters, png, with_file};
+use super::picture::{Raster, characters, png};
 use super::screen::{Colours, Protocol, Screen};
 use super::{Repl, print};
 use crate::failure::{complaint, say};
@@ -24,7 +25,7 @@ const STRANGE: [u8; 3] = [255, 0, 255];
 impl Repl {
     /// Shows an expression as an image.
     pub(super) fn image(&mut self, text: &str) -> io::Result<()> {
-        let (text, file) = with_file(text, &["png"]);
+        let (text, file) = filename::last(text, &["png"]);
         let Some(value) = self.value(Expression::typed(text)) else { return Ok(()) };
         let (raster, note) = match pixels(&value) {
             Ok(found) => found,
@@ -36,7 +37,7 @@ impl Repl {
             }
         };
         match file {
-            Some(file) => match png::encoded(&raster).and_then(|bytes| std::fs::write(file, bytes)) {
+            Some(file) => match png::encoded(&raster).and_then(|bytes| std::fs::write(&file, bytes)) {
                 Ok(()) => print(&format!("written to {}", file.display()))?,
                 Err(error) => say(&complaint(&format!("{}: {}", file.display(), system_message(&error)), "")),
             },

@@ -12,7 +12,7 @@ mod surface;
 mod terminal;
 
 use super::evaluation::Expression;
-use super::picture::with_file;
+use super::filename;
 use super::screen::Screen;
 use super::{Repl, print};
 use crate::failure::{complaint, say};
@@ -26,7 +26,7 @@ const ENDINGS: [&str; 2] = ["png", "svg"];
 impl Repl {
     /// Shows an expression as a figure.
     pub(super) fn plot(&mut self, text: &str) -> io::Result<()> {
-        let (text, file) = with_file(text, &ENDINGS);
+        let (text, file) = filename::last(text, &ENDINGS);
         let (kind, text) = kind_of(text);
         let Some(value) = self.value(Expression::typed(text)) else { return Ok(()) };
         let figure = match Figure::of(&value, kind) {
@@ -40,7 +40,7 @@ impl Repl {
         };
         match file {
             Some(file) => {
-                let written = file::encoded(&figure, file).and_then(|bytes| std::fs::write(file, bytes));
+                let written = file::encoded(&figure, &file).and_then(|bytes| std::fs::write(&file, bytes));
                 match written {
                     Ok(()) => print(&format!("written to {}", file.display()))?,
                     Err(error) => {
