@@ -52,7 +52,7 @@ pub fn run(args: Args) -> Outcome {
     }
     let mut session = engine.session(&program);
     let entry = session.entry(args.called.entry(&program))?.clone();
-    let (values, from) = arguments(&args, &session, &entry, &source)?;
+    let (values, from) = arguments("explain", &args.called, &session, &entry, &source)?;
     let outcome = session.call_values(&entry.name, values);
     let heading = Heading {
         program: &source.name,
@@ -92,9 +92,10 @@ pub fn document(
     collector.document(heading, program.module().module(), &session.sites(), prices, read)
 }
 
-/// The arguments, and where they came from.
-fn arguments(
-    args: &Args,
+/// The arguments, and where they came from: files, standard input, or a test block; `command` is for the hint where there are none.
+pub fn arguments(
+    command: &str,
+    called: &Called,
     session: &Session,
     entry: &Entry,
     source: &Input,
@@ -102,9 +103,9 @@ fn arguments(
     if session.argument_types(entry).is_empty() {
         return Ok((Vec::new(), "which takes no arguments".into()));
     }
-    if !args.called.input.is_empty() {
-        let values = input::arguments(session, entry, source, &args.called.input)?;
-        let names: Vec<String> = args.called.input.iter().map(|path| path.display().to_string()).collect();
+    if !called.input.is_empty() {
+        let values = input::arguments(session, entry, source, &called.input)?;
+        let names: Vec<String> = called.input.iter().map(|path| path.display().to_string()).collect();
         return Ok((values, format!("with the values of {}", names.join(", "))));
     }
     if !source.is_standard_input() && !std::io::stdin().is_terminal() {
@@ -120,7 +121,7 @@ fn arguments(
         return Err(Failure::user(
             format!("there are no values for `{}`, and no test block with an input for it", entry.name),
             &format!(
-                "{}; for example: echo '{}' | galopvm explain {} -e {}",
+                "{}; for example: echo '{}' | galopvm {command} {} -e {}",
                 input::signature(entry),
                 example(session, entry),
                 source.name,

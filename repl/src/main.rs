@@ -28,6 +28,7 @@ mod failure;
 mod input;
 mod interrupt;
 mod man;
+mod profile;
 mod repl;
 mod run;
 mod server;
@@ -77,6 +78,7 @@ enum Command {
     Asm(asm::Args),
     Dump(dump::Args),
     Explain(explain::Args),
+    Profile(profile::Args),
     Dataset(dataset::Args),
     Datacmp(datacmp::Args),
     Doctor(doctor::Args),
@@ -124,6 +126,7 @@ fn main() -> ExitCode {
             Command::Asm(args) => asm::run(args),
             Command::Dump(args) => dump::run(args),
             Command::Explain(args) => explain::run(args),
+            Command::Profile(args) => profile::run(args),
             Command::Dataset(args) => dataset::run(args),
             Command::Datacmp(args) => datacmp::run(args),
             Command::Doctor(args) => doctor::run(args),
