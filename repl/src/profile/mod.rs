@@ -135,8 +135,9 @@ pub fn run(args: Args) -> Outcome {
         false => session.call_values(&entry.name, values),
     });
     interrupts.running(None);
-    let mut profile = Profile::new(&recorder, &program, &session, [&source.name, &entry.name, &from]);
-    (profile.before, profile.is_warm) = (phases.done().to_vec(), args.runs.is_some());
+    let named = [&*source.name, &entry.name, &from];
+    let mut profile = Profile::new(&recorder, &program, &session, named, args.runs.is_some());
+    profile.before = phases.done().to_vec();
     let details = text::details(&profile, &session);
     let mut out = std::io::stdout().lock();
     out.write_all(text::text(&profile, &details).as_bytes())?;
@@ -160,7 +161,7 @@ pub fn run(args: Args) -> Outcome {
 /// What a recorder heard of a session's calls, as text without details; `named` are the program, the entry point, and where values
 /// came from.
 pub fn short_text(recorder: &Recorder, program: &Program, session: &Session, named: [&str; 3]) -> String {
-    text::text(&Profile::new(recorder, program, session, named), &[])
+    text::text(&Profile::new(recorder, program, session, named, false), &[])
 }
 
 impl<'p> Profile<'p> {
@@ -169,11 +170,12 @@ impl<'p> Profile<'p> {
         program: &'p Program,
         session: &Session,
         [name, entry, input]: [&'p str; 3],
+        is_warm: bool,
     ) -> Profile<'p> {
         let record = recorder.record();
-        let table = Table::new(&record, program, session);
+        let table = Table::new(&record, program, session, is_warm);
         let (module, before) = (program.module().module(), Vec::new());
-        Profile { program: name, entry, input, module, before, is_warm: false, record, table }
+        Profile { program: name, entry, input, module, before, is_warm, record, table }
     }
 
     /// What was measured.
@@ -205,9 +207,8 @@ impl<'p> Profile<'p> {
 
     /// What to do about what is left.
     fn advice(&self) -> Option<&'static str> {
-        let once = ["compiling", "analyses"];
-        let of_first: u64 =
-            self.table.left.iter().filter(|(what, _)| once.contains(what)).map(|(_, nanos)| nanos).sum();
+        let aside = &self.table.left.aside;
+        let of_first = aside.compiling.saturating_add(aside.deciding);
         (!self.is_warm && of_first >= self.table.nanos / FELT)
             .then_some("with -r 5 runs are measured when code is there")
     }
@@ -239,7 +240,7 @@ impl<'p> Profile<'p> {
 impl Kind {
     /// Every kind with its word, in the order of their numbers.
     const ALL: [(Kind, &'static str); 5] = [
-        (Kind::Interpreter, "interpreter"),
+        (Kind::Interpreter, "the program; interpreted where nothing is below"),
         (Kind::Code, "code of back ends"),
         (Kind::Compiling, "compiling"),
         (Kind::Deciding, "analyses"),

@@ -2,7 +2,7 @@
 //!
 //! Invariant: whatever comes from outside - names, source, reasons - is text to a browser, never markup.
 
-use super::table::Row;
+use super::table::{Left, Row};
 use super::{Kind, Profile, Task};
 use crate::stats::shown;
 use serde_json::json;
@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Write};
 use std::time::Duration;
 
-/// Rows of places that are not shown one by one in the text, and here are.
-const MOST_ROWS: usize = 60;
+/// The least share in percent that is seen.
+const SEEN: f64 = 0.05;
 
 /// The page; `read` gives the text of a source file.
 pub fn page(profile: &Profile<'_>, details: &[String], read: &dyn Fn(&str) -> Option<String>) -> String {
@@ -57,26 +57,23 @@ fn table(profile: &Profile<'_>, page: &mut String) -> fmt::Result {
          <th class=\"number\">times</th><th>executed by</th></tr>"
     )?;
     let runs = table.calls.max(1);
-    for row in table.rows.iter().take(MOST_ROWS).filter(|row| row.nanos > 0) {
+    let is_seen = |row: &&Row| table.share(row.nanos) >= SEEN;
+    for row in table.rows.iter().filter(is_seen) {
         let share = table.share(row.nanos);
         writeln!(
             page,
             "<tr><td class=\"where\">{}</td><td>{}</td>{}<td class=\"number\">{}</td>\
              <td class=\"number\">{}</td><td>{}</td></tr>",
             link(profile, row),
-            text(&row.word),
+            text(&row.what(profile.program)),
             bar(share, class(row)),
             shown(Duration::from_nanos(row.nanos / runs)),
             row.spent.executions / runs,
             verdict(row)
         )?;
     }
-    let others = table.rows.iter().skip(MOST_ROWS).map(|row| row.nanos).sum();
-    let left = table.left.iter().map(|(what, nanos)| match *what {
-        "other places" => (*what, others),
-        _ => (*what, *nanos),
-    });
-    for (what, nanos) in left.filter(|(_, nanos)| *nanos > 0) {
+    let others = table.rows.iter().filter(|row| !is_seen(row)).map(|row| row.nanos).sum();
+    for (what, nanos) in (Left { others, ..table.left }).parts().into_iter().filter(|(_, nanos)| *nanos > 0) {
         writeln!(
             page,
             "<tr><td></td><td class=\"soft\">{}</td>{}<td class=\"number\">{}</td><td></td><td></td></tr>",
@@ -109,8 +106,8 @@ fn verdict(row: &Row) -> String {
 }
 
 fn link(profile: &Profile<'_>, row: &Row) -> String {
-    let label = text(&row.label(profile.program));
-    match &row.place {
+    let label = text(&row.spot.label(profile.program));
+    match &row.spot.place {
         Some(place) => format!("<a href=\"#{}\">{label}</a>", anchor(&place.file, place.line as usize)),
         None => label,
     }
@@ -165,8 +162,8 @@ fn data(profile: &Profile<'_>) -> serde_json::Value {
 /// The source of all files that have a place in the table, the program's own first.
 fn sources(profile: &Profile<'_>, read: &dyn Fn(&str) -> Option<String>, page: &mut String) -> fmt::Result {
     let mut files: BTreeMap<(bool, &str), BTreeMap<u32, Vec<&Row>>> = BTreeMap::new();
-    for row in profile.table.rows.iter().filter(|row| row.nanos > 0) {
-        if let Some(place) = &row.place {
+    for row in profile.table.rows.iter().filter(|row| profile.table.share(row.nanos) >= SEEN) {
+        if let Some(place) = &row.spot.place {
             let file = files.entry((place.file != profile.program, &place.file)).or_default();
             file.entry(place.line).or_default().push(row);
         }
@@ -199,7 +196,7 @@ fn sources(profile: &Profile<'_>, read: &dyn Fn(&str) -> Option<String>, page: &
                 writeln!(
                     page,
                     "<tr><td></td><td></td><td class=\"verdict\">{}: {}</td></tr>",
-                    text(&row.word),
+                    text(&row.what(profile.program)),
                     verdict(row)
                 )?;
             }

@@ -41,6 +41,34 @@ pub fn place(module: &Module, site: Site) -> Option<Place> {
     own.or(chain.last()).cloned()
 }
 
+/// Something that stands in the program.
+#[derive(Clone)]
+pub struct Spot {
+    /// Where; nothing if the program does not say.
+    pub place: Option<Place>,
+    /// The function whose code it is.
+    function: String,
+    /// What it is, in a word or two.
+    pub word: String,
+}
+
+impl Spot {
+    /// What stands at a site.
+    pub fn of(module: &Module, site: Site) -> Spot {
+        let function = module.functions.get(site.function).map(|function| function.name.clone());
+        Spot { place: place(module, site), function: function.unwrap_or_default(), word: word(module, site) }
+    }
+
+    /// Where it is to people who look at a program of this name.
+    pub fn label(&self, program: &str) -> String {
+        match &self.place {
+            Some(place) if place.file == program => format!("line {}", place.line),
+            Some(place) => format!("{} line {}", place.file, place.line),
+            None => format!("in {}", self.function),
+        }
+    }
+}
+
 /// What stands at a site, in a word or two.
 pub fn word(module: &Module, site: Site) -> String {
     let Some(instr) = instruction(module, site) else { return "an instruction".into() };

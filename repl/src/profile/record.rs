@@ -29,6 +29,8 @@ pub struct Spent {
     pub code: Vec<Launches>,
     /// How often the interpreter executed them in which way.
     pub ways: Vec<(Way, u64)>,
+    /// The instruction that they were done inside of, the first time.
+    pub within: Option<Site>,
 }
 
 /// Launches of the code of one back end.
@@ -93,6 +95,8 @@ pub struct Record {
 struct Open {
     doing: Doing,
     site: Option<Site>,
+    /// The instruction around it.
+    within: Option<Site>,
     begin: u64,
     /// Nanoseconds of what was begun inside.
     inside: u64,
@@ -174,12 +178,13 @@ impl State {
         }
         match moment {
             Moment::Begins(doing) => {
+                let within = self.open.last().and_then(|open| open.site);
                 let site = match doing {
                     Doing::Instruction(site) => Some(site),
-                    _ => self.open.last().and_then(|open| open.site),
+                    _ => within,
                 };
                 let begin = self.now();
-                self.open.push(Open { doing, site, begin, inside: 0 });
+                self.open.push(Open { doing, site, within, begin, inside: 0 });
             }
             Moment::Interprets(way) => {
                 if let Some(site) = self.open.last().and_then(|open| open.site) {
@@ -209,6 +214,9 @@ impl State {
         match (open.doing, open.site) {
             (Doing::Instruction(site), _) => {
                 let spent = spent.entry(site).or_default();
+                if spent.executions == 0 {
+                    spent.within = open.within;
+                }
                 spent.executions += 1;
                 spent.own += own;
             }
@@ -292,6 +300,7 @@ mod tests {
         assert_eq!((record.calls, record.spent.len()), (1, 2));
         let (outer, inner) = (&record.spent[&site(1)], &record.spent[&site(2)]);
         assert_eq!((outer.executions, inner.executions), (1, 2 * MOST_SPANS as u64));
+        assert_eq!((outer.within, inner.within), (None, Some(site(1))));
         assert_eq!(
             (inner.code[0].count, inner.ways[0]),
             (2 * MOST_SPANS as u64, (Way::Unit, inner.executions))

@@ -2,25 +2,36 @@
 //!
 //! Invariant: the times of all rows and of what is left are the time of the calls, and shares in percent add up to 100.
 
-use super::places::{self, Place};
-use super::record::{Launches, Record, Spent};
-use super::verdict::{Executors, Verdict, verdict};
+use super::places::{self, Spot};
+use super::record::{Aside, Launches, Record, Spent};
+use super::verdict::{self, Executors, Verdict, verdict};
 use galopvm::{BackendChoice, Program, Session, Site, SiteReport};
-use galopvm_bytecode::Module;
+use galopvm_bytecode::{Instr, Module, over_rows};
 use std::collections::BTreeMap;
 
 /// Rows that are shown, at most.
 const MOST_ROWS: usize = 9;
 
+/// Instructions around another one that are looked at, at most: recursion goes on without end.
+const DEEPEST: usize = 64;
+
 /// A place is shown if it took one of so many parts of the time.
 const PART: u64 = 100;
 
+/// What is told together.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    /// The file and the line; without places of the source each site stands for itself.
+    line: Result<(String, u32), Site>,
+    word: String,
+}
+
 /// What was done in one line of the source by operators of one kind.
 pub struct Row {
-    /// Where most of it is; nothing if the program does not say.
-    pub place: Option<Place>,
-    /// What stands there.
-    pub word: String,
+    /// What stands there, where most of it is.
+    pub spot: Spot,
+    /// The operator or loop that it is done inside of.
+    pub within: Option<Spot>,
     /// Nanoseconds of all calls.
     pub nanos: u64,
     /// What was spent there, and on what.
@@ -32,13 +43,39 @@ pub struct Row {
 }
 
 impl Row {
-    /// Where it is to people who look at a program of this name.
-    pub fn label(&self, program: &str) -> String {
-        match &self.place {
-            Some(place) if place.file == program => format!("line {}", place.line),
-            Some(place) => format!("{} line {}", place.file, place.line),
-            None => "somewhere".into(),
+    /// What it is, and inside of what, to people who look at a program of this name.
+    pub fn what(&self, program: &str) -> String {
+        match &self.within {
+            Some(outer) => {
+                format!("{}, inside the {} of {}", self.spot.word, outer.word, outer.label(program))
+            }
+            None => self.spot.word.clone(),
         }
+    }
+}
+
+/// Nanoseconds that no row has which is shown.
+#[derive(Clone, Copy)]
+pub struct Left {
+    /// What was done beside the program's own work.
+    pub aside: Aside,
+    /// All other rows.
+    pub others: u64,
+    /// What belongs to no place.
+    pub rest: u64,
+}
+
+impl Left {
+    /// What it is, and nanoseconds.
+    pub fn parts(&self) -> [(&'static str, u64); 5] {
+        let Left { aside: Aside { compiling, deciding, relaying }, others, rest } = *self;
+        [
+            ("compiling", compiling),
+            ("analyses", deciding),
+            ("copies into other layouts", relaying),
+            ("other places", others),
+            ("the rest of the program", rest),
+        ]
     }
 }
 
@@ -48,8 +85,8 @@ pub struct Table {
     pub rows: Vec<Row>,
     /// How many of them are shown one by one.
     pub shown: usize,
-    /// What is left: what it is, and nanoseconds.
-    pub left: Vec<(&'static str, u64)>,
+    /// What is left.
+    pub left: Left,
     /// Nanoseconds of all calls.
     pub nanos: u64,
     /// How many calls.
@@ -57,46 +94,39 @@ pub struct Table {
 }
 
 impl Table {
-    /// What a record says of the calls of a session.
-    pub fn new(record: &Record, program: &Program, session: &Session) -> Table {
+    /// What a record says of the calls of a session; `warm` is whether another one went before.
+    pub fn new(record: &Record, program: &Program, session: &Session, warm: bool) -> Table {
         let module = program.module().module();
-        let reports = session.sites();
-        let mut together: BTreeMap<(Option<(String, u32)>, String, Option<Site>), Vec<Site>> =
-            BTreeMap::new();
-        for site in record.spent.keys() {
-            let line = places::place(module, *site).map(|place| (place.file, place.line));
-            // Without places of the source each stands for itself.
-            let alone = line.is_none().then_some(*site);
-            together.entry((line, places::word(module, *site), alone)).or_default().push(*site);
-        }
         let engine = session.engine();
         let executors = Executors {
             threads: engine.machine().threads,
             compile: engine.switches().jit && engine.backend() != BackendChoice::Interp,
+            warm,
         };
-        let row = |((_, word, _), sites)| row(record, module, &reports, executors, word, sites);
-        let mut rows: Vec<Row> = together.into_iter().map(row).collect();
-        rows.sort_by(|a, b| b.nanos.cmp(&a.nanos).then_with(|| a.place.cmp(&b.place)));
+        let known = Known { record, module, reports: session.sites(), executors };
+        let mut together: BTreeMap<Key, Vec<Site>> = BTreeMap::new();
+        for site in record.spent.keys() {
+            let Spot { place, word, .. } = Spot::of(module, *site);
+            let line = place.map(|place| (place.file, place.line)).ok_or(*site);
+            together.entry(Key { line, word }).or_default().push(*site);
+        }
+        let mut rows: Vec<Row> = together.into_values().filter_map(|sites| known.row(sites)).collect();
+        let order = |row: &Row| (std::cmp::Reverse(row.nanos), row.spot.place.clone());
+        rows.sort_by_cached_key(order);
         let is_long = |row: &&Row| row.nanos > 0 && row.nanos >= record.nanos / PART;
         let shown = rows.iter().take_while(is_long).count().min(MOST_ROWS);
         let others = rows[shown..].iter().map(|row| row.nanos).sum();
-        let aside = &record.aside;
-        let known = rows.iter().map(|row| row.nanos).sum::<u64>();
-        let rest = record.nanos.saturating_sub(known + aside.compiling + aside.deciding + aside.relaying);
-        let left = vec![
-            ("compiling", aside.compiling),
-            ("analyses", aside.deciding),
-            ("copies into other layouts", aside.relaying),
-            ("other places", others),
-            ("the rest of the program", rest),
-        ];
+        let aside = record.aside;
+        let of_rows = rows.iter().map(|row| row.nanos).sum::<u64>();
+        let rest = record.nanos.saturating_sub(of_rows + aside.compiling + aside.deciding + aside.relaying);
+        let left = Left { aside, others, rest };
         Table { rows, shown, left, nanos: record.nanos, calls: record.calls }
     }
 
     /// The share of the time in percent of each row that is shown, and then of each part that is left.
     pub fn percents(&self) -> Vec<u64> {
         let rows = self.rows[..self.shown].iter().map(|row| row.nanos);
-        percents(&rows.chain(self.left.iter().map(|(_, nanos)| *nanos)).collect::<Vec<_>>())
+        percents(&rows.chain(self.left.parts().map(|(_, nanos)| nanos)).collect::<Vec<_>>())
     }
 
     /// A part of the time in percent.
@@ -105,28 +135,62 @@ impl Table {
     }
 }
 
-fn row(
-    record: &Record,
-    module: &Module,
-    reports: &[SiteReport],
+/// What rows are made from.
+struct Known<'k> {
+    record: &'k Record,
+    module: &'k Module,
+    reports: Vec<SiteReport>,
     executors: Executors,
-    word: String,
-    mut sites: Vec<Site>,
-) -> Row {
-    let nanos_of = |site: &Site| record.spent.get(site).map_or(0, nanos);
-    // The site that took longest speaks for all.
-    sites.sort_by_key(|site| (std::cmp::Reverse(nanos_of(site)), *site));
-    let mut spent = Spent::default();
-    sites.iter().filter_map(|site| record.spent.get(site)).for_each(|other| add(&mut spent, other));
-    let of_site = |report: &&SiteReport| sites.first() == Some(&report.name.site) && report.group.is_none();
-    let report = reports.iter().filter(of_site).max_by_key(|report| {
-        let profile = &report.profile;
-        profile.executions + profile.grouped
-    });
-    let place = sites.first().and_then(|site| places::place(module, *site));
-    let instr = sites.first().and_then(|site| places::instruction(module, *site));
-    let verdict = verdict(instr, &spent, report, executors);
-    Row { place, word, nanos: nanos(&spent), spent, verdict, sites }
+}
+
+impl Known<'_> {
+    /// The row of some sites; there is none without any.
+    fn row(&self, mut sites: Vec<Site>) -> Option<Row> {
+        let nanos_of = |site: &Site| self.record.spent.get(site).map_or(0, nanos);
+        // The site that took longest speaks for all.
+        sites.sort_by_key(|site| (std::cmp::Reverse(nanos_of(site)), *site));
+        let first = *sites.first()?;
+        let mut spent = Spent::default();
+        sites.iter().filter_map(|site| self.record.spent.get(site)).for_each(|other| add(&mut spent, other));
+        let mut verdict = self.verdict(first, &spent);
+        let is_call = |site: &Site| self.is(*site, |instr| matches!(instr, Instr::Call { .. }));
+        let is_operator = |site: &Site| self.is(*site, |instr| matches!(instr, over_rows!(Instr)));
+        let mut within = self.around(first).find(|site| !is_call(site));
+        // Why the outermost operator is interpreted is why all are that lie in it.
+        let outermost = self.around(first).filter(is_operator).last();
+        let is_loop = |instr: &Instr| matches!(instr, Instr::For { .. } | Instr::While { .. });
+        let is_led = spent.code.is_empty() && (is_operator(&first) || self.is(first, is_loop));
+        if let Some(outer) = outermost.filter(|_| is_led)
+            && let Some(its) = self.record.spent.get(&outer)
+        {
+            let around = format!("{} around it", places::word(self.module, outer));
+            verdict = verdict::inside(verdict, &around, self.verdict(outer, its));
+            within = Some(outer);
+        }
+        let spot = |site| Spot::of(self.module, site);
+        let nanos = nanos(&spent);
+        Some(Row { spot: spot(first), within: within.map(spot), nanos, spent, verdict, sites })
+    }
+
+    /// What is said of a site that took this.
+    fn verdict(&self, site: Site, spent: &Spent) -> Verdict {
+        let of_site = |report: &&SiteReport| report.name.site == site && report.group.is_none();
+        let report = self.reports.iter().filter(of_site).max_by_key(|report| {
+            let profile = &report.profile;
+            profile.executions + profile.grouped
+        });
+        verdict(places::instruction(self.module, site), spent, report, self.executors)
+    }
+
+    /// The instructions around a site, the innermost first.
+    fn around(&self, site: Site) -> impl Iterator<Item = Site> + '_ {
+        let outer = |site: &Site| self.record.spent.get(site).and_then(|spent| spent.within);
+        std::iter::successors(outer(&site), outer).take(DEEPEST)
+    }
+
+    fn is(&self, site: Site, kind: impl Fn(&Instr) -> bool) -> bool {
+        places::instruction(self.module, site).is_some_and(kind)
+    }
 }
 
 /// Nanoseconds of all that was done at a place.

@@ -5,6 +5,9 @@ use crate::stats::{self, shown};
 use std::fmt::Write;
 use std::time::Duration;
 
+/// The least percent that is worth advice.
+const FELT: u64 = 5;
+
 /// The whole text; `details` are the lines that say what the machine did.
 pub fn text(profile: &Profile<'_>, details: &[String]) -> String {
     let mut text = String::new();
@@ -24,16 +27,17 @@ fn write(profile: &Profile<'_>, details: &[String], text: &mut String) -> std::f
     let (of_rows, of_left) = percents.split_at(table.shown);
     let mut given = Vec::new();
     for (row, percent) in table.rows.iter().zip(of_rows) {
-        write!(text, "{}: {}, {percent} % of the time, ", row.label(profile.program), row.word)?;
-        write!(text, "{}", row.verdict.text())?;
-        // The same advice helps but once.
-        if let Some(advice) = row.verdict.advice.filter(|advice| !given.contains(advice)) {
+        let (label, what) = (row.spot.label(profile.program), row.what(profile.program));
+        write!(text, "{label}: {what}, {percent} % of the time, {}", row.verdict.text())?;
+        // The same advice helps but once, and none where there is little to gain.
+        let advice = row.verdict.advice.filter(|advice| *percent >= FELT && !given.contains(advice));
+        if let Some(advice) = advice {
             write!(text, "; {advice}")?;
             given.push(advice);
         }
         writeln!(text)?;
     }
-    let parts = table.left.iter().zip(of_left).filter(|(_, percent)| **percent > 0);
+    let parts = table.left.parts().into_iter().zip(of_left).filter(|(_, percent)| **percent > 0);
     let parts: Vec<String> = parts.map(|((what, _), percent)| format!("{percent} % {what}")).collect();
     write!(text, "left: {}", if parts.is_empty() { "nothing".into() } else { parts.join(", ") })?;
     if let Some(before) = profile.before() {
@@ -56,8 +60,8 @@ pub fn details(profile: &Profile<'_>, session: &galopvm::Session) -> Vec<String>
     let reports = session.sites();
     for row in &profile.table.rows[..profile.table.shown] {
         let spent = &row.spent;
-        let mut line =
-            format!("{} {}: {} executions", row.label(profile.program), row.word, spent.executions);
+        let label = row.spot.label(profile.program);
+        let mut line = format!("{label} {}: {} executions", row.spot.word, spent.executions);
         for code in &spent.code {
             let time = shown(Duration::from_nanos(code.nanos));
             let _ = write!(line, ", {} launches of {} in {time}", code.count, code.backend);

@@ -39,6 +39,12 @@ impl Verdict {
     }
 }
 
+/// Advice for those who have not done it.
+const AGAIN: &str = "with -r 5 it is measured when its code is there";
+
+const NUMBERS: &str =
+    "make tuples of numbers of small arrays, and combine large ones element by element, with map2";
+
 /// A reason: words that it has in it, what people are told instead, and what they can do.
 struct Row(&'static str, &'static str, Option<&'static str>);
 
@@ -55,16 +61,8 @@ const REASONS: &[Row] = &[
         "each time there is too little to do for compiled code",
         Some("do more at once: one operator over everything in the place of many small ones"),
     ),
-    Row(
-        "not hot yet",
-        "it had not run for long enough to be compiled",
-        Some("with -r 5 it is measured when it has been"),
-    ),
-    Row(
-        "being compiled",
-        "its code was still being made",
-        Some("with -r 5 it is measured when that is there"),
-    ),
+    Row("not hot yet", "it had not run for long enough to be compiled", Some(AGAIN)),
+    Row("being compiled", "its code was still being made", Some(AGAIN)),
     Row(
         "compiled code trapped",
         "its code met an index outside or a division by zero that the program does not use",
@@ -73,12 +71,12 @@ const REASONS: &[Row] = &[
     Row(
         "arrays as values of",
         "it combines arrays, and only numbers are combined by compiled code",
-        Some("combine number by number: transpose, and do it for each row in a map"),
+        Some(NUMBERS),
     ),
     Row(
         "an operator that combines arrays",
         "it combines arrays, and only numbers are combined by compiled code",
-        Some("combine number by number: transpose, and do it for each row in a map"),
+        Some(NUMBERS),
     ),
     Row(
         "a reduction of scalars together with arrays",
@@ -88,7 +86,7 @@ const REASONS: &[Row] = &[
     Row(
         "an operator on arrays that is not a map of its operands",
         "it combines arrays in a way that is not element by element",
-        Some("combine numbers, or element by element with map2"),
+        Some(NUMBERS),
     ),
     Row(
         "an array that comes out of",
@@ -132,6 +130,8 @@ pub struct Executors {
     pub threads: usize,
     /// Whether anybody makes code.
     pub compile: bool,
+    /// Whether a run went before that had the time to make it.
+    pub warm: bool,
 }
 
 /// What is said of an instruction that took this.
@@ -141,6 +141,24 @@ pub fn verdict(
     report: Option<&SiteReport>,
     executors: Executors,
 ) -> Verdict {
+    let mut verdict = told(instr, spent, report, executors);
+    verdict.advice = verdict.advice.filter(|advice| !executors.warm || *advice != AGAIN);
+    verdict
+}
+
+/// What is said of an operator or a loop that is interpreted, since what is around it is: that one's reason counts.
+pub fn inside(own: Verdict, around: &str, outer: Verdict) -> Verdict {
+    match outer.because {
+        Some(because) if own.because.as_ref() != Some(&because) => Verdict {
+            executor: own.executor,
+            because: Some(format!("the {around} is interpreted: {because}")),
+            advice: outer.advice,
+        },
+        _ => own,
+    }
+}
+
+fn told(instr: Option<&Instr>, spent: &Spent, report: Option<&SiteReport>, executors: Executors) -> Verdict {
     let in_code: u64 = spent.code.iter().map(|code| code.nanos).sum();
     match instr {
         Some(over_rows!(Instr)) => {}
@@ -150,8 +168,9 @@ pub fn verdict(
         Some(Instr::For { .. } | Instr::While { .. }) => {}
         Some(Instr::Call { .. }) => {
             return Verdict {
-                executor: "interpreted".into(),
-                because: Some("numbers outside of operators and loops always are".into()),
+                executor: "interpreted: numbers outside of operators and loops, and the way there and back"
+                    .into(),
+                because: None,
                 advice: None,
             };
         }
@@ -229,6 +248,10 @@ fn compiled(
     if is_group {
         executor.push_str(", together with operators that follow");
     }
+    let on_one = threads > 1 && mean >= LONG && !is_group && report.is_some_and(is_on_one_thread);
+    if is_loop || on_one {
+        executor.push_str(" on one thread");
+    }
     let is_left = spent.ways.iter().any(|(way, _)| *way != Way::UnitLeft);
     if is_left && spent.own.saturating_mul(PART) > in_code {
         executor.push_str(", partly interpreted");
@@ -243,7 +266,7 @@ fn compiled(
     }
     if is_loop {
         return Verdict {
-            executor: format!("{executor} on one thread"),
+            executor,
             because: (threads > 1).then(|| "rounds of a loop come one after the other".into()),
             advice: (threads > 1 && mean >= LONG)
                 .then_some("if they do not need each other, map, reduce and scan use all threads"),
@@ -254,10 +277,6 @@ fn compiled(
         Some((who, why)) => format!("{who} declined: {}", plain(why).0),
         None => refusal.to_string(),
     });
-    let on_one = threads > 1 && mean >= LONG && !is_group && report.is_some_and(is_on_one_thread);
-    if on_one {
-        executor.push_str(" on one thread");
-    }
     Verdict { executor, because, advice: None }
 }
 

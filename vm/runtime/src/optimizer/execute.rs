@@ -13,7 +13,7 @@ use galopvm_interp::{Outcome, Registers, Work, iterations, work};
 use galopvm_lmad::Lmad;
 use galopvm_store::array::Granted;
 use galopvm_store::error::ErrorKind;
-use galopvm_tier::{Changes, Choice, Doing, Execution, Interpreted, Run, Wish};
+use galopvm_tier::{Changes, Choice, Execution, Interpreted, Run, Wish};
 
 /// Executes an operator, a scatter or a histogram.
 pub(super) fn execute<'a>(
@@ -49,10 +49,8 @@ fn over_rows<'a>(
     if allows_groups && run.adviser.run_group(registers, execution)? {
         return run.pay(execution.work);
     }
-    run.adviser.tiers.moments.begins(Doing::Deciding);
-    let order = run.adviser.order(registers, execution, operator, choice);
-    run.adviser.tiers.moments.ends();
-    carry_out(run, registers, execution, operator, order?)
+    let order = run.adviser.order(registers, execution, operator, choice)?;
+    carry_out(run, registers, execution, operator, order)
 }
 
 fn carry_out<'a>(
@@ -65,10 +63,7 @@ fn carry_out<'a>(
     let choice = order.choice;
     // What has been written over an array cannot be made again.
     let is_repeatable = order.outputs.is_repeatable();
-    run.adviser.tiers.moments.begins(Doing::Relaying);
-    let relaying = run.adviser.relay(registers, execution, &order.copies, operator);
-    run.adviser.tiers.moments.ends();
-    let mut relaying = relaying?;
+    let mut relaying = run.adviser.relay(registers, execution, &order.copies, operator)?;
     let outcome = run.adviser.with_births(registers, operator, order);
     let mut outcome =
         outcome.and_then(|outputs| run_operator(run, registers, execution, operator, choice, outputs));

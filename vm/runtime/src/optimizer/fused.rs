@@ -8,7 +8,7 @@ use super::Optimizer;
 use galopvm_bytecode::{BlockId, Instr, RegId, field::Fields};
 use galopvm_interp::{Outcome, Registers};
 use galopvm_store::array::Array;
-use galopvm_tier::{Doing, Execution, Met};
+use galopvm_tier::{Execution, Met};
 
 /// An operator that has run already.
 pub(crate) struct Done {
@@ -56,10 +56,7 @@ impl<'a> Optimizer<'a> {
     /// Runs the group that starts with an operator; false if there is none or it cannot run now.
     pub(super) fn run_group(&mut self, registers: &mut Registers<'a>, execution: Execution) -> Outcome<bool> {
         let Execution { block, index, site, .. } = execution;
-        self.tiers.moments.begins(Doing::Deciding);
-        let group = self.tiers.group(site, registers);
-        self.tiers.moments.ends();
-        let Some(group) = group else { return Ok(false) };
+        let Some(group) = self.tiers.group(site, registers) else { return Ok(false) };
         // Operators that ran with an earlier group do not run again.
         let ran = |done: &Done| is_here(done, registers, block) && group.covered.contains(&done.index);
         if self.holding.done.iter().any(ran) {

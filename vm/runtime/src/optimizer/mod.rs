@@ -36,7 +36,7 @@ use galopvm_interp::{Adviser, Forms, Interpreter, LoopRun, Outcome, Registers, W
 use galopvm_lift::region::Code;
 use galopvm_store::array::{Array, Granted};
 use galopvm_store::memory::Memory;
-use galopvm_tier::{Doing, Met, Tiers};
+use galopvm_tier::{Met, Tiers};
 use layouts::{Advised, Advising};
 use plan::{Active, RegionPlan, Reserves, Running};
 use residence::Target;
@@ -127,11 +127,9 @@ impl<'a> Adviser<'a> for Optimizer<'a> {
         if let Some(explainer) = &mut self.tiers.explainer {
             explainer.region(self.module, registers, scope);
         }
-        self.tiers.moments.begins(Doing::Deciding);
         let mut told = None;
         let advised = self.begin_advised(registers, scope, &mut told);
         let running = self.begin_planned(registers, scope, told);
-        self.tiers.moments.ends();
         let is_loop = matches!(scope, Scope::Loop { .. });
         if is_loop {
             // What its rounds set aside is kept until it ends.
