@@ -101,6 +101,8 @@ fn shares_add_up_and_details_follow() {
     folder
         .run("profile free.fut --html no/such/page.html", "3")
         .fails(2, &["no/such/page.html: cannot write"]);
+    folder.run("compile free.fut --strip -o bare.gbc", "").succeeds();
+    folder.run("profile bare.gbc", "100000").succeeds().shows(&["no places of its source", "in main: iota"]);
     // What was found before an error is told as well.
     folder.write("wrong.fut", "entry main (xs: []i32) = map (\\i -> xs[i]) (iota 3)\n");
     folder.run("profile wrong.fut --backend interp", "[1]").fails(1, &["out of bounds"]).shows(&["left: "]);

@@ -192,10 +192,19 @@ impl<'p> Profile<'p> {
     }
 
     /// What to mind about the numbers.
-    fn note(&self) -> Option<&'static str> {
-        (self.mean() < SMALL).then_some(
-            "These inputs are small: such a run is over before much of it is the program's own work. Larger ones say more.",
-        )
+    fn notes(&self) -> Vec<&'static str> {
+        let mut notes = Vec::new();
+        if self.mean() < SMALL {
+            notes.push(
+                "These inputs are small: such a run is over before much of it is the program's own work. \
+                 Larger ones say more.",
+            );
+        }
+        let rows = &self.table.rows;
+        if !rows.is_empty() && rows.iter().all(|row| row.spot.place.is_none()) {
+            notes.push("The program has no places of its source. Compiled without --strip it has.");
+        }
+        notes
     }
 
     /// What went before the runs, in words.

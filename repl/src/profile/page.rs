@@ -35,7 +35,7 @@ fn write(
     if let Some(before) = profile.before() {
         writeln!(page, "<p class=\"soft\">{}</p>", text(&before))?;
     }
-    if let Some(note) = profile.note() {
+    for note in profile.notes() {
         writeln!(page, "<p class=\"note\">{}</p>", text(note))?;
     }
     table(profile, page)?;
@@ -62,8 +62,8 @@ fn table(profile: &Profile<'_>, page: &mut String) -> fmt::Result {
         let share = table.share(row.nanos);
         writeln!(
             page,
-            "<tr><td class=\"where\">{}</td><td>{}</td>{}<td class=\"number\">{}</td>\
-             <td class=\"number\">{}</td><td>{}</td></tr>",
+            "<tr><td class=\"where\">{}</td><td class=\"what\">{}</td>{}<td class=\"number\">{}</td>\
+             <td class=\"number\">{}</td><td class=\"by\">{}</td></tr>",
             link(profile, row),
             text(&row.what(profile.program)),
             bar(share, class(row)),
@@ -73,7 +73,8 @@ fn table(profile: &Profile<'_>, page: &mut String) -> fmt::Result {
         )?;
     }
     let others = table.rows.iter().filter(|row| !is_seen(row)).map(|row| row.nanos).sum();
-    for (what, nanos) in (Left { others, ..table.left }).parts().into_iter().filter(|(_, nanos)| *nanos > 0) {
+    let left = Left { others, ..table.left }.parts();
+    for (what, nanos) in left.into_iter().filter(|(_, nanos)| table.share(*nanos) >= SEEN) {
         writeln!(
             page,
             "<tr><td></td><td class=\"soft\">{}</td>{}<td class=\"number\">{}</td><td></td><td></td></tr>",

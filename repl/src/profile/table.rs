@@ -45,11 +45,13 @@ pub struct Row {
 impl Row {
     /// What it is, and inside of what, to people who look at a program of this name.
     pub fn what(&self, program: &str) -> String {
+        let word = &self.spot.word;
         match &self.within {
-            Some(outer) => {
-                format!("{}, inside the {} of {}", self.spot.word, outer.word, outer.label(program))
+            Some(outer) if outer.place.is_some() => {
+                format!("{word}, inside the {} of {}", outer.word, outer.label(program))
             }
-            None => self.spot.word.clone(),
+            Some(outer) => format!("{word}, inside a {}", outer.word),
+            None => word.clone(),
         }
     }
 }

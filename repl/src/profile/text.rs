@@ -18,9 +18,7 @@ pub fn text(profile: &Profile<'_>, details: &[String]) -> String {
 
 fn write(profile: &Profile<'_>, details: &[String], text: &mut String) -> std::fmt::Result {
     writeln!(text, "{}", profile.heading())?;
-    if let Some(note) = profile.note() {
-        writeln!(text, "{note}")?;
-    }
+    profile.notes().iter().try_for_each(|note| writeln!(text, "{note}"))?;
     writeln!(text)?;
     let table = &profile.table;
     let percents = table.percents();
