@@ -11,7 +11,8 @@ use galopvm_gpu::{Gpu, Route, Traffic, Vulkan};
 use galopvm_jit::{CpuMode, X86Backend};
 use galopvm_kir::{Backend, Machine, Reference};
 use galopvm_runtime::{
-    ExplainSink, KernelFigures, Kernels, LazyCosts, Limits, Memory, ShowSink, Switches, Tiering, TraceSink,
+    ExplainSink, KernelFigures, Kernels, LazyCosts, Limits, Memory, MomentSink, ShowSink, Switches, Tiering,
+    TraceSink,
 };
 use galopvm_vector::Vector;
 use std::fmt;
@@ -78,6 +79,7 @@ struct Config {
     limits: Limits,
     trace: Option<TraceSink>,
     explain: Option<ExplainSink>,
+    moments: Option<MomentSink>,
     shows: Option<ShowSink>,
     own: Option<Arc<dyn Backend>>,
 }
@@ -166,6 +168,13 @@ impl EngineBuilder {
     /// Receives what is found out about functions, loops and operators, and what is decided.
     pub fn explain(mut self, sink: ExplainSink) -> EngineBuilder {
         self.config.explain = Some(sink);
+        self
+    }
+
+    /// Receives what calls are doing, as it begins and as it ends: with a clock, this is a profile. Nobody listening costs nothing;
+    /// whoever does is called on the thread of the call, and is part of its time.
+    pub fn moments(mut self, sink: MomentSink) -> EngineBuilder {
+        self.config.moments = Some(sink);
         self
     }
 
@@ -386,6 +395,10 @@ impl Engine {
 
     pub(crate) fn explain(&self) -> Option<ExplainSink> {
         self.0.config.explain.clone()
+    }
+
+    pub(crate) fn moments(&self) -> Option<MomentSink> {
+        self.0.config.moments.clone()
     }
 
     pub(crate) fn shows(&self) -> Option<ShowSink> {

@@ -32,6 +32,7 @@ impl Session {
             costs: engine.lazy_costs(),
             trace: engine.trace(),
             explain: engine.explain(),
+            moments: engine.moments(),
             shows: engine.shows(),
             ..Options::default()
         };

@@ -218,6 +218,36 @@ fn floats_that_are_summed_in_another_order_are_no_defect() {
 }
 
 #[test]
+fn what_begins_ends_and_whoever_listens_changes_nothing() {
+    let program = program(
+        "entry main [n] (xs: [n]i64): i64 =
+           let ys = loop ys = copy xs for i < 20 do map (+ i) (scan (+) 0 ys)
+           in reduce (+) 0 ys
+         entry fails [n] (xs: [n]i64): []i64 = map (\\i -> loop x = xs[0] for j < 3 do x + xs[i + j]) (iota n)",
+    );
+    for backend in BackendChoice::ALL {
+        let told = Arc::new(Mutex::new((Vec::new(), 0)));
+        let listener = told.clone();
+        let sink = Arc::new(move |moment: Moment| {
+            let (open, ended) = &mut *listener.lock().unwrap();
+            match moment {
+                Moment::Begins(doing) => open.push(doing),
+                Moment::Ends => *ended += usize::from(open.pop().is_some()),
+                Moment::Interprets(_) => assert!(matches!(open.last(), Some(Doing::Instruction(_)))),
+            }
+        });
+        let mut heard = Engine::builder().backend(backend).moments(sink).build().session(&program);
+        let mut alone = Engine::builder().backend(backend).build().session(&program);
+        let xs: Vec<i64> = (0..3000).collect();
+        let result = heard.call::<i64>("main", (xs.clone(),)).unwrap();
+        assert_eq!(alone.call::<i64>("main", (xs.clone(),)).unwrap(), result);
+        assert!(heard.call::<Vec<i64>>("fails", (xs,)).is_err());
+        let (open, ended) = &*told.lock().unwrap();
+        assert!(open.is_empty() && *ended > 1, "{backend}: {ended} ended, open: {open:?}");
+    }
+}
+
+#[test]
 fn hosts_may_call_on_small_stacks() {
     let small = "def main (n: i64): i64 = loop x = 0 for i < n do x + i
                 entry down (n: i64): i64 = if n <= 0 then 0 else 1 + down (n - 1)

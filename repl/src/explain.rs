@@ -52,7 +52,7 @@ pub fn run(args: Args) -> Outcome {
     }
     let mut session = engine.session(&program);
     let entry = session.entry(args.called.entry(&program))?.clone();
-    let (values, from) = arguments(&args, &session, &entry, &source)?;
+    let (values, from) = arguments("explain", &args.called, &session, &entry, &source)?;
     let outcome = session.call_values(&entry.name, values);
     let heading = Heading {
         program: &source.name,
@@ -92,9 +92,10 @@ pub fn document(
     collector.document(heading, program.module().module(), &session.sites(), prices, read)
 }
 
-/// The arguments, and where they came from.
-fn arguments(
-    args: &Args,
+/// The arguments, and where they came from: files, standard input, or a test block; `command` is for the hint where there are none.
+pub fn arguments(
+    command: &str,
+    called: &Called,
     session: &Session,
     entry: &Entry,
     source: &Input,
@@ -102,7 +103,7 @@ fn arguments(
     if session.argument_types(entry).is_empty() {
         return Ok((Vec::new(), "which takes no arguments".into()));
     }
-    let inputs = &args.called.inputs;
+    let inputs = &called.inputs;
     if !inputs.files.is_empty() {
         let values = input::arguments(session, entry, source, inputs)?;
         let names: Vec<String> = inputs.files.iter().map(|(path, _)| path.display().to_string()).collect();
@@ -121,7 +122,7 @@ fn arguments(
         return Err(Failure::user(
             format!("there are no values for `{}`, and no test block with an input for it", entry.name),
             &format!(
-                "{}; for example: echo '{}' | galopvm explain {} -e {}",
+                "{}; for example: echo '{}' | galopvm {command} {} -e {}",
                 input::signature(entry),
                 example(session, entry),
                 source.name,

@@ -32,6 +32,7 @@ mod input;
 mod interrupt;
 mod man;
 mod output;
+mod profile;
 mod repl;
 mod run;
 mod server;
@@ -82,6 +83,7 @@ enum Command {
     Asm(asm::Args),
     Dump(dump::Args),
     Explain(explain::Args),
+    Profile(profile::Args),
     Dataset(dataset::Args),
     Datacmp(datacmp::Args),
     Doctor(doctor::Args),
@@ -129,6 +131,7 @@ fn main() -> ExitCode {
             Command::Asm(args) => asm::run(args),
             Command::Dump(args) => dump::run(args),
             Command::Explain(args) => explain::run(args),
+            Command::Profile(args) => profile::run(args),
             Command::Dataset(args) => dataset::run(args),
             Command::Datacmp(args) => datacmp::run(args),
             Command::Doctor(args) => doctor::run(args),

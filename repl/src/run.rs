@@ -137,13 +137,6 @@ fn measured(
     measurement: &Measurement,
     source: &input::Input,
 ) -> Result<Vec<Value>, Failure> {
-    let failed = |error: galopvm::Error| {
-        let shown = excerpt(&error, source);
-        match (Failure::from(error), shown) {
-            (Failure::Run(text), Some(shown)) => Failure::Run(format!("{text}\n\n{shown}")),
-            (failure, _) => failure,
-        }
-    };
     let cannot = |path: &Path, error: io::Error| {
         Failure::user(
             format!("{}: cannot write: {}", path.display(), system_message(&error)),
@@ -154,25 +147,41 @@ fn measured(
         Some(path) => Some((path, File::create(path).map_err(|error| cannot(path, error))?)),
         None => None,
     };
-    if measurement.runs.is_some() {
-        session.call_values(entry, values.clone()).map_err(failed)?;
-    }
-    let last = measurement.runs.unwrap_or(1);
-    let mut values = Some(values);
-    for run in 1..=last {
-        // The last run may overwrite what it is given.
-        let values = if run == last { values.take() } else { values.clone() }.unwrap_or_default();
+    repeatedly(measurement.runs, values, |values, counts| {
         let start = Instant::now();
-        let results = session.call_values(entry, values).map_err(failed)?;
+        let results = session.call_values(entry, values).map_err(|error| failed(error, source))?;
         let micros = start.elapsed().as_micros();
-        if let Some((path, file)) = &mut times {
+        if let Some((path, file)) = times.as_mut().filter(|_| counts) {
             writeln!(file, "{micros}").map_err(|error| cannot(path, error))?;
         }
-        if run == last {
-            return Ok(results);
-        }
+        Ok(results)
+    })
+}
+
+/// Calls once or, if somebody asked for runs, so often after one that does not count; the last results. The call is told whether it
+/// counts.
+pub fn repeatedly<E>(
+    runs: Option<u32>,
+    values: Vec<Value>,
+    mut call: impl FnMut(Vec<Value>, bool) -> Result<Vec<Value>, E>,
+) -> Result<Vec<Value>, E> {
+    if runs.is_some() {
+        call(values.clone(), false)?;
     }
-    Ok(Vec::new())
+    for _ in 1..runs.unwrap_or(1) {
+        call(values.clone(), true)?;
+    }
+    // The last run may overwrite what it is given.
+    call(values, true)
+}
+
+/// The failure of a call, with the line of the source where it happened.
+pub fn failed(error: galopvm::Error, source: &input::Input) -> Failure {
+    let shown = excerpt(&error, source);
+    match (Failure::from(error), shown) {
+        (Failure::Run(text), Some(shown)) => Failure::Run(format!("{text}\n\n{shown}")),
+        (failure, _) => failure,
+    }
 }
 
 /// The line in which a program failed, if it is one of its own file, which is source.

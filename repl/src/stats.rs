@@ -23,6 +23,11 @@ impl Phases {
         self.start = Instant::now();
     }
 
+    /// The phases so far, with their times.
+    pub fn done(&self) -> &[(&'static str, Duration)] {
+        &self.done
+    }
+
     /// Says everything on standard error.
     pub fn report(&self, session: &Session) {
         for (name, time) in &self.done {
@@ -36,23 +41,26 @@ impl Phases {
             now.major.saturating_sub(before.major),
             process_peak().map_or("unknown".into(), |bytes| format!("{bytes} bytes"))
         ));
-        for (switch, figures) in session.analysis_figures() {
-            if figures != PlanFigures::default() {
-                say(&analysis_line(switch, &figures));
-            }
-        }
-        if let Some(figures) = session.shadow_figures() {
-            say(&format!(
-                "check: {} elements compared, {} instructions and {} calls only in part",
-                figures.compared, figures.taken_over, figures.given_up
-            ));
-        }
-        say(&session.engine().kernel_figures().to_string());
-        if let Some(traffic) = session.engine().traffic() {
-            say(&traffic.to_string());
-        }
+        machine_lines(session).iter().for_each(|line| say(line));
         session.sites().iter().for_each(|site| say(&site_line(site)));
     }
+}
+
+/// What the calls of a session did beside the program's own work: analyses, checking, compiling, moves to a device.
+pub fn machine_lines(session: &Session) -> Vec<String> {
+    let mut lines = Vec::new();
+    let figures = session.analysis_figures();
+    let asked = figures.iter().filter(|(_, figures)| *figures != PlanFigures::default());
+    lines.extend(asked.map(|(switch, figures)| analysis_line(*switch, figures)));
+    if let Some(figures) = session.shadow_figures() {
+        lines.push(format!(
+            "check: {} elements compared, {} instructions and {} calls only in part",
+            figures.compared, figures.taken_over, figures.given_up
+        ));
+    }
+    lines.push(session.engine().kernel_figures().to_string());
+    lines.extend(session.engine().traffic().map(|traffic| traffic.to_string()));
+    lines
 }
 
 /// Page faults of the process.

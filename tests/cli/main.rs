@@ -1,7 +1,7 @@
 //! The `galopvm` binary as its users meet it: real processes, their output, their exit codes.
 //!
-//! - `process.rs`: how processes are run. `prompt.rs` (with `terminal.py`), `limits.rs`, `data.rs`, `files.rs`, `sources.rs`, `server.rs`, `blocks.rs`, `executables.rs`, `pages.rs`,
-//!   `transcripts.rs`: tests by subject; the others are here.
+//! - `process.rs`: how processes are run. `prompt.rs` (with `terminal.py`), `limits.rs`, `data.rs`, `files.rs`, `sources.rs`, `server.rs`, `blocks.rs`, `executables.rs`,
+//!   `pages.rs`, `profile.rs`, `transcripts.rs`: tests by subject; the others are here.
 
 mod blocks;
 mod data;
@@ -11,6 +11,7 @@ mod limits;
 #[cfg(unix)]
 mod pages;
 mod process;
+mod profile;
 mod prompt;
 mod server;
 mod sources;
@@ -439,7 +440,9 @@ fn the_command_line_explains_itself() {
     let folder = Folder::new("help");
     folder.run("--version", "").prints(concat!("galopvm ", env!("CARGO_PKG_VERSION"), "\n"));
     folder.run("--help", "").succeeds().shows(&["Usage: galopvm <COMMAND>", "run", "repl", "Examples:"]);
-    for command in ["run", "check", "compile", "dis", "asm", "dump", "dataset", "datacmp", "doctor", "repl"] {
+    for command in
+        ["run", "check", "compile", "dis", "asm", "dump", "profile", "dataset", "datacmp", "doctor", "repl"]
+    {
         let help = folder.run(&format!("{command} --help"), "");
         help.succeeds().shows(&["Usage: galopvm", command, "Options:", "Examples:", "galopvm"]);
     }

@@ -13,6 +13,8 @@ pub enum Command {
     Stats,
     /// What was decided for an evaluation, and why.
     Explain,
+    /// Where the time of an evaluation goes.
+    Profile,
     /// The machine code of an expression.
     Asm,
     /// The gradient of a function.
@@ -106,6 +108,12 @@ pub const TABLE: &[Row] = &[
         "explain",
         Argument::Expression,
         "evaluate, and tell what was decided about operators and arrays, and why",
+    ),
+    row(
+        Command::Profile,
+        "profile",
+        Argument::Expression,
+        "evaluate, and say line by line where the time goes",
     ),
     row(Command::Asm, "asm", Argument::Expression, "evaluate, and show the machine code of each operator"),
     row(

@@ -1,12 +1,14 @@
-//! What the engine makes of an expression: `:explain` tells what it decides, `:asm` shows the machine code.
+//! What the engine makes of an expression: `:explain` tells what it decides, `:profile` where its time goes, `:asm` shows the
+//! machine code.
 //!
-//! Each runs the expression in an engine of its own, as the subcommands `explain` and `dump` do, so that nothing which
+//! Each runs the expression in an engine of its own, as the subcommands `explain`, `profile` and `dump` do, so that nothing which
 //! the prompt has compiled before hides what there is to see.
 
 use super::evaluation::Expression;
 use super::{Repl, explained, print};
 use crate::failure::say;
-use crate::{dump, explain};
+use crate::profile::Recorder;
+use crate::{dump, explain, profile};
 use galopvm::{BackendChoice, Switch};
 use galopvm_explain::{Collector, Heading, Target};
 use galopvm_frontend::EXPRESSION_ENTRY;
@@ -35,6 +37,22 @@ impl Repl {
         let document = explain::document(&collector, heading, &program, &session, Target::Cpu, &read);
         print(document.text(false).trim_end())?;
         // What was found before a failure is worth knowing, too.
+        if let Err(error) = outcome {
+            say(&explained(error));
+        }
+        Ok(())
+    }
+
+    /// Tells where the time of an evaluation goes.
+    pub(super) fn profile(&self, text: &str) -> io::Result<()> {
+        let Some((program, _)) = self.program(Expression::typed(text)) else { return Ok(()) };
+        let recorder = Recorder::default();
+        let engine = self.settings.builder().moments(recorder.sink()).build();
+        let mut session = engine.session_in(&program, self.memory.clone());
+        let outcome = recorder.call(&self.memory, || self.call(&mut session));
+        let name = format!("[{}]", self.number);
+        let named = [&*name, EXPRESSION_ENTRY, "which takes no arguments"];
+        print(profile::short_text(&recorder, &program, &session, named).trim_end())?;
         if let Err(error) = outcome {
             say(&explained(error));
         }

@@ -220,6 +220,7 @@ impl Repl {
             Command::Bench => self.evaluate(rest, Telling::Bench)?,
             Command::Stats => self.evaluate(rest, Telling::Stats)?,
             Command::Explain => self.explain(rest)?,
+            Command::Profile => self.profile(rest)?,
             Command::Asm => self.assembly(rest)?,
             Command::Grad => self.gradient(rest)?,
             Command::Plot => self.plot(rest)?,

@@ -27,8 +27,8 @@ pub use costs::LazyCosts;
 pub use galopvm_analysis::layout::Costs;
 pub use galopvm_interp::{Limits, ShowSink, Shown, stack};
 pub use galopvm_tier::{
-    Coverage, Event, ExplainSink, Explained, KernelFigures, Kernels, Met, PlanFigures, PlanPhases, SiteName,
-    SiteProfile, SiteReport, Tier, Tiering, TraceSink,
+    Coverage, Doing, Event, ExplainSink, Explained, KernelFigures, Kernels, Met, Moment, MomentSink,
+    PlanFigures, PlanPhases, Site, SiteName, SiteProfile, SiteReport, Tier, Tiering, TraceSink, Way,
 };
 pub use session::{Options, Session};
 pub use shadow::ShadowFigures;

@@ -12,7 +12,9 @@ use galopvm_store::array::Array;
 use galopvm_store::error::{ErrorKind, RuntimeError, Trap};
 use galopvm_store::memory::{Block, DEVICE_LOST, Losses, Memory, SHORTENED};
 use galopvm_store::stop::Stop;
-use galopvm_tier::{Coverage, ExplainSink, Met, PlanFigures, SiteReport, Tiering, Tiers, TraceSink};
+use galopvm_tier::{
+    Coverage, ExplainSink, Met, MomentSink, Moments, PlanFigures, SiteReport, Tiering, Tiers, TraceSink,
+};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -39,6 +41,8 @@ pub struct Options {
     pub trace: Option<TraceSink>,
     /// Receives what is found out about functions, loops and operators, and what is decided.
     pub explain: Option<ExplainSink>,
+    /// Receives what a call is doing, as it begins and as it ends.
+    pub moments: Option<MomentSink>,
     /// Receives what the program shows; by default nobody does.
     pub shows: Option<ShowSink>,
 }
@@ -85,7 +89,8 @@ impl Session {
         }
         let (switches, threads) = (options.switches, options.tiering.machine.threads);
         let tiering = if switches.jit { options.tiering } else { Tiering::interpreter() };
-        let tiers = Tiers::new(module.clone(), &prepared.sites, tiering, options.trace, options.explain);
+        let mut tiers = Tiers::new(module.clone(), &prepared.sites, tiering, options.trace, options.explain);
+        tiers.moments = Moments::new(options.moments);
         Session {
             module,
             prepared,
@@ -221,6 +226,7 @@ impl Session {
             .collect();
         let During { stop, memory } = &during;
         let forms = Forms { units: self.switches.machine, inner: inner(&self.tiers) };
+        let is_watched = self.shadow.is_some() || self.tiers.moments.are_heard();
         let optimizer = Optimizer {
             module,
             code: &self.code,
@@ -234,6 +240,7 @@ impl Session {
             layouts: &mut self.layouts,
             advices: &mut self.advices,
             shadow: self.shadow.as_deref_mut(),
+            is_watched,
             holding: Holding::default(),
         };
         let setup = Setup {

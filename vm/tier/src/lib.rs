@@ -28,11 +28,11 @@ pub use coverage::{Coverage, Met};
 pub use execution::{Execution, Registers};
 pub use executor::Executor;
 pub use figures::{PlanFigures, PlanPhases, Watch};
-pub use galopvm_interp::{FormTaken, Site, Work};
+pub use galopvm_interp::{FormTaken, Site, Way, Work};
 pub use profile::{SiteName, SiteProfile, Tier};
 pub use sentence::Sentence;
 pub use tiers::{
     Choice, Code, Event, Interpreted, KernelFigures, Kernels, Over, Run, SiteReport, Tiering, Tiers,
     TraceSink, Version, VersionKey, Why, Wish,
 };
-pub use told::{ExplainSink, Explained};
+pub use told::{Doing, ExplainSink, Explained, Moment, MomentSink, Moments};

@@ -5,7 +5,7 @@
 //! - `plan/`: where arrays of a region are made. `placed.rs`, `over.rs`: making them there. `fused.rs`: operators that run together.
 //! - `loops.rs`: loops of scalar code, and those around operators that are done in blocks of rounds, by machine code.
 //! - `layouts/`: arrays in the layout that operators read, for operators and for functions and loops as a whole.
-//! - `shadowed.rs`: where an execution that checks this one looks.
+//! - `shadowed.rs`: where an execution that checks this one looks. `timed.rs`: the instructions that are told to those with a clock.
 //!
 //! Invariants: what is decided changes no value and no error. Decisions are methods of [`Optimizer`] and execute nothing; whatever
 //! executes is a function over the interpreter with the optimizer beside it ([`Executing`]). A decision of one call is not
@@ -21,6 +21,7 @@ mod placed;
 mod plan;
 mod residence;
 mod shadowed;
+mod timed;
 
 pub(crate) use layouts::{Advices, Layouts};
 pub(crate) use plan::Plans;
@@ -67,6 +68,8 @@ pub(crate) struct Optimizer<'a> {
     pub(crate) advices: &'a mut Advices,
     /// The execution that checks this one.
     pub(crate) shadow: Option<&'a mut Shadow>,
+    /// Whether anybody wants to see instructions: it, or somebody with a clock.
+    pub(crate) is_watched: bool,
     /// What holds in the calls that are running.
     pub(crate) holding: Holding,
 }
@@ -100,6 +103,8 @@ pub(crate) struct Noted {
     /// Homes are offered for what it makes.
     has_homes: bool,
     beside: Beside,
+    /// Its end is to be told.
+    is_told: bool,
 }
 
 impl<'a> Adviser<'a> for Optimizer<'a> {
@@ -154,11 +159,12 @@ impl<'a> Adviser<'a> for Optimizer<'a> {
         at: (BlockId, usize),
         instr: &'a Instr,
     ) -> Noted {
-        if block.is_none() && self.shadow.is_none() {
+        if block.is_none() && !self.is_watched {
             return Noted::default();
         }
         let has_homes = block.as_ref().is_some_and(|plan| self.offer(registers, plan, at));
-        Noted { has_homes, beside: self.shadow_before(registers, at, instr) }
+        let beside = self.shadow_before(registers, at, instr);
+        Noted { has_homes, beside, is_told: self.tells_of(registers, at, instr) }
     }
 
     #[inline]
@@ -171,8 +177,11 @@ impl<'a> Adviser<'a> for Optimizer<'a> {
         noted: Noted,
         outcome: Outcome<()>,
     ) -> Outcome<()> {
-        if block.is_none() && self.shadow.is_none() {
+        if block.is_none() && !self.is_watched {
             return outcome;
+        }
+        if noted.is_told {
+            self.tiers.moments.ends();
         }
         self.shadow_after(registers, instr, noted.beside, outcome)?;
         if let Some(plan) = block.as_ref().filter(|_| noted.has_homes) {
@@ -250,6 +259,7 @@ impl<'a> Adviser<'a> for Optimizer<'a> {
 
     #[inline]
     fn executed(&self, way: Way) {
+        self.tiers.moments.interprets(way);
         self.tiers.coverage.met(match way {
             Way::Blocks => Met::RunBlocks,
             Way::Loop => Met::RunLoop,

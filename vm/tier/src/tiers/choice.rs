@@ -76,7 +76,7 @@ impl Choice {
 
 impl Why {
     /// In words.
-    pub(super) fn text(self) -> &'static str {
+    pub fn text(self) -> &'static str {
         match self {
             Why::NoBackEnd => "there is no back end",
             Why::NothingToDo => "there is nothing to do",

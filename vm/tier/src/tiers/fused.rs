@@ -10,7 +10,7 @@ use crate::coverage::Met;
 use crate::fused::{Fate, Group, Scans, group};
 use crate::profile::Tier;
 use crate::site::{Asking, rules};
-use crate::told::{DecisionKind, DecisionSeen, Explained, FusedSeen};
+use crate::told::{DecisionKind, DecisionSeen, Doing, Explained, FusedSeen};
 use crate::{Execution, PlanPhases, Registers, Site};
 use galopvm_bytecode::RegId;
 use galopvm_data::Value;
@@ -62,7 +62,7 @@ impl Tiers {
             self.fused_figures.count(start.elapsed(), true, None);
             return Some(group);
         }
-        let found = self.look_for(site, registers);
+        let found = self.moments.during(Doing::Deciding, || self.look_for(site, registers));
         let found = found.map(|group| (Arc::new(group), self.sites.len() as u32));
         let took = start.elapsed();
         let phases = PlanPhases { analyse: took, ..PlanPhases::default() };

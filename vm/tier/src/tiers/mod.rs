@@ -39,7 +39,7 @@ pub use over::Over;
 use crate::coverage::{Coverage, Met};
 use crate::profile::{SiteName, SiteProfile, Tier};
 use crate::site::{Asking, MOST_VERSIONS, Memo, Turnover, nanos, rules};
-use crate::told::{ExplainSink, Explainer};
+use crate::told::{Doing, ExplainSink, Explainer, Moments};
 use crate::{Changes, Execution, PlanFigures, Registers, Site, Work};
 use galopvm_analysis::rows::few_long_rows;
 use galopvm_bytecode::VerifiedModule;
@@ -241,6 +241,8 @@ pub struct Tiers {
     comparing: usize,
     /// Tells what is decided, if somebody wants to know.
     pub explainer: Option<Explainer>,
+    /// Tells what a call is doing, if somebody has a clock.
+    pub moments: Moments,
     /// Counts what was decided, here and wherever else programs are executed.
     pub coverage: Coverage,
     /// What asking whether results may be written over arrays cost and gave.
@@ -294,6 +296,7 @@ impl Tiers {
             stop,
             comparing: 0,
             explainer,
+            moments: Moments::default(),
             coverage: Coverage::default(),
             over_figures: PlanFigures::default(),
             violation: None,
@@ -554,11 +557,13 @@ impl Tiers {
             return known.clone();
         }
         let Site { function, block, index } = self.names[site as usize];
-        let lifted = lift::lift(&self.module, function, block, index);
-        let lifted = match self.sites[site as usize].in_blocks {
-            true => lifted.and_then(|lifted| self.in_blocks(site, lifted)),
-            false => lifted,
-        };
+        let lifted = self.moments.during(Doing::Deciding, || {
+            let lifted = lift::lift(&self.module, function, block, index);
+            match self.sites[site as usize].in_blocks {
+                true => lifted.and_then(|lifted| self.in_blocks(site, lifted)),
+                false => lifted,
+            }
+        });
         let lifted = lifted.map(Arc::new);
         match &lifted {
             Ok(lifted) => self.tell(site, |name| Event::Lifted { site: name, region: &lifted.region }),
@@ -600,7 +605,8 @@ impl Tiers {
             return Err("being compiled".into());
         }
         let is_generic = is_full && given_up.is_none();
-        let mut plan = galopvm_analysis::plan::decide(&lifted.region, &observed, &self.tiering.machine);
+        let decide = || galopvm_analysis::plan::decide(&lifted.region, &observed, &self.tiering.machine);
+        let mut plan = self.moments.during(Doing::Deciding, decide);
         if is_generic {
             plan.lines.retain(|line| line.decision.claim().is_none());
         }
@@ -628,7 +634,8 @@ impl Tiers {
             tiering: self.tiering.clone(),
         };
         if waits {
-            return Ok(self.add(site, job.compile()));
+            let version = self.moments.during(Doing::Compiling, || job.compile());
+            return Ok(self.add(site, version));
         }
         let worker = self.worker.get_or_insert_with(Worker::new);
         worker.send(job).map_err(|()| "the background compiler has stopped")?;
@@ -690,9 +697,10 @@ impl Tiers {
             let start = (weight > 0).then(Instant::now);
             let insists = insists || matches!(chosen, Chosen::Quick);
             let places = Places { places, unchecked: &version.key.unchecked, insists };
-            let outcome = gathered.launch(lifted, memory, &*code, places, &self.stop)?;
+            let launch = || gathered.launch(lifted, memory, &*code, places, &self.stop);
+            let outcome = self.moments.during(Doing::Code(backend), launch);
             let nanos = start.map_or(0, |start| nanos(start.elapsed()));
-            match outcome {
+            match outcome? {
                 Ok(values) => {
                     self.coverage.launch(backend, &self.tiering.machine, &version.key);
                     self.coverage.add(Met::RunQuick, matches!(chosen, Chosen::Quick).into());
@@ -727,7 +735,8 @@ impl Tiers {
                     self.tell(site, |name| Event::Refused { site: name, backend, reason: &refusal.reason });
                     let observed = gathered.observed(&lifted.region);
                     if let Some(version) = self.sites[site as usize].code_of(chosen) {
-                        *version = version.without(backend, refusal, lifted, &observed, &self.tiering);
+                        let next = || version.without(backend, refusal, lifted, &observed, &self.tiering);
+                        *version = self.moments.during(Doing::Compiling, next);
                     }
                 }
             }

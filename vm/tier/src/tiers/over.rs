@@ -9,7 +9,7 @@ use super::traps::{cannot_trap, needs_memory};
 use super::version::Proven;
 use crate::coverage::Met;
 use crate::site::{Asking, Memo, rules};
-use crate::told::{ReuseAnswer, Unasked};
+use crate::told::{Doing, ReuseAnswer, Unasked};
 use crate::{Changes, PlanPhases, Registers, Watch};
 use galopvm_analysis::reuse::{self, Effort};
 use galopvm_bytecode::RegId;
@@ -74,8 +74,10 @@ impl Tiers {
         }
         let start = Instant::now();
         let mut phases = PlanPhases::default();
+        self.moments.begins(Doing::Deciding);
         let (answer, is_known) =
             self.ask(Asked { site, result: k }, registers, eligible, budget, &mut phases);
+        self.moments.ends();
         let phases = (!is_known).then_some(&phases);
         self.over_figures.count(start.elapsed(), answer.is_some(), phases);
         if let Some((_, Some(changes))) = &answer {

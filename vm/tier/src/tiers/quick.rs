@@ -8,6 +8,7 @@ use super::launch::Gathered;
 use super::version::VersionKey;
 use super::{Chosen, Kernel, SiteState, Tiers, Version};
 use crate::profile::Tier;
+use crate::told::Doing;
 use galopvm_kir::{Plan, VerifiedPlan};
 use galopvm_vector::FEW_ROWS;
 
@@ -72,7 +73,8 @@ impl Tiers {
             let key = VersionKey::generic(&plan);
             let observed = gathered.observed(&lifted.region);
             let tiering = &self.tiering;
-            let made = Version::compile(work, key, plan, &lifted.region, &observed, tiering, &[backend]);
+            let make = || Version::compile(work, key, plan, &lifted.region, &observed, tiering, &[backend]);
+            let made = self.moments.during(Doing::Compiling, make);
             self.tell_made(site, &made);
             self.sites[site as usize].quick = Some(made);
         }

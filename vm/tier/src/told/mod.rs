@@ -1,16 +1,18 @@
 //! What is told of decisions while a program runs, to whoever wants to know: what is looked at, what was found, what was done.
 //!
 //! - `mod.rs`: what is told. `watch.rs`: who tells it, and how often. `decision.rs`: the kinds of decisions. `relaid.rs`: arrays
-//!   that were given in other layouts.
+//!   that were given in other layouts. `moment.rs`: what a call is doing, for those with a clock.
 //!
 //! Invariants: telling changes nothing of what is done, but that loops with parallel operators are executed block by
 //! block, so that each operator is seen. Facts are told as facts; `galopvm-explain` makes documents of them.
 
 mod decision;
+mod moment;
 mod relaid;
 mod watch;
 
 pub use decision::{DecisionKind, DecisionSeen, NotDone, Unplanned};
+pub use moment::{Doing, Moment, MomentSink, Moments};
 pub use relaid::{RelaidAnswer, RelaidSeen};
 pub use watch::Explainer;
 

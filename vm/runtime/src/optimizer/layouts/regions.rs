@@ -20,7 +20,7 @@ use galopvm_lmad::Lmad;
 use galopvm_store::array::{Array, Granted};
 use galopvm_tier::site::{Answers, Found, Made, nanos, rules};
 use galopvm_tier::told::{AdvisedSeen, Explained};
-use galopvm_tier::{Execution, Executor, Met, PlanFigures, PlanPhases, Watch};
+use galopvm_tier::{Doing, Execution, Executor, Met, PlanFigures, PlanPhases, Watch};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -139,7 +139,8 @@ impl<'a> Optimizer<'a> {
         }
         let start = Instant::now();
         let mut phases = PlanPhases::default();
-        let advice = self.make_advice(registers, site.1, told, &mut phases).map(Arc::new);
+        let make = || self.make_advice(registers, site.1, told, &mut phases).map(Arc::new);
+        let advice = self.tiers.moments.during(Doing::Deciding, make);
         let took = start.elapsed();
         self.advices.figures.count_made(took, &phases, advice.is_some());
         if let (Some(explainer), Some(advice)) = (&self.tiers.explainer, &advice) {

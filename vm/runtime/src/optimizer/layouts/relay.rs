@@ -12,7 +12,7 @@ use galopvm_store::array::Array;
 use galopvm_store::error::Trap;
 use galopvm_tier::site::{Found, Made, nanos};
 use galopvm_tier::told::RelaidAnswer;
-use galopvm_tier::{Choice, Execution, Executor, PlanPhases};
+use galopvm_tier::{Choice, Doing, Execution, Executor, PlanPhases};
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::Instant;
@@ -147,7 +147,7 @@ impl<'a> Optimizer<'a> {
                 self.memory.count_layout(None);
                 Some(copy)
             }
-            None => relaid.make(self.memory, !free)?,
+            None => self.tiers.moments.during(Doing::Relaying, || relaid.make(self.memory, !free))?,
         };
         let Some(copy) = copy else {
             self.tiers.tell_relaid(site, reg, order, RelaidAnswer::NoMemory);
@@ -219,10 +219,12 @@ impl<'a> Optimizer<'a> {
             Found::Wait => return None,
             Found::Ask => {
                 let start = Instant::now();
+                self.tiers.moments.begins(Doing::Deciding);
                 let wants = Arc::new(match self.tiers.kernel(site, registers) {
                     Some((lifted, observed)) => wants(&lifted, &observed, self.costs.get(), executor),
                     None => Wants::default(),
                 });
+                self.tiers.moments.ends();
                 let took = start.elapsed();
                 let phases = PlanPhases { analyse: took, ..PlanPhases::default() };
                 let is_useful = !wants.all.is_empty();

@@ -41,7 +41,7 @@ use galopvm_lift::region::{self, Purpose, Recorded};
 use galopvm_store::array::Granted;
 use galopvm_tier::site::{Found, nanos, rules};
 use galopvm_tier::told::{AppliedSeen, Explained, Unplanned, UnplannedSeen};
-use galopvm_tier::{Met, PlanFigures, PlanPhases, Registers as _, Watch};
+use galopvm_tier::{Doing, Met, PlanFigures, PlanPhases, Registers as _, Watch};
 use key::Inputs;
 use rustc_hash::FxHashMap;
 use site::{Planned, SitePlans};
@@ -253,7 +253,8 @@ impl<'a> Optimizer<'a> {
         };
         let mut phases = PlanPhases::default();
         let wanted = Wanted { scope: site.1, has_loops, effort, budget };
-        let Analysed { plan, is_bounded, verdict } = self.make_plan(registers, wanted, told, &mut phases);
+        let make = || self.make_plan(registers, wanted, told, &mut phases);
+        let Analysed { plan, is_bounded, verdict } = self.tiers.moments.during(Doing::Deciding, make);
         let (plan, why) = match plan {
             Ok(plan) => (Some(Arc::new(plan)), Unplanned::Nothing),
             Err(why) => (instead, why),
