@@ -411,3 +411,28 @@ fn what_does_not_fit_has_no_place() {
         &[1.0, 3.0, 5.0, 7.0],
     );
 }
+
+/// An update copies an array of which a view is used afterwards: what `map (+ 0)` gives is no array of its own. Both are built in one block, each in a place of its own, so what
+/// is updated must not be written over.
+#[test]
+fn what_an_update_copies_stays_as_it_was() {
+    agree(
+        "entry main (x: f64): []i64 =
+           let k = i64.f64 x
+           let n = 40 + k
+           let a = map (\\i -> i * 5 - 60) (iota n)
+           let b = a with [k] = 7
+           let turned = map (+ 0) (reverse b[k % 1:n]) :> [n]i64
+           in concat turned (b with [k % 1:n] = turned)",
+        &[1.0, 2.0, 1.0],
+    );
+    agree(
+        "entry main (x: f64): []i64 =
+           let k = i64.f64 x
+           let n = 40 + k
+           let a = map (\\i -> i * 5 - 60) (iota n)
+           let turned = map (+ 0) (reverse a)
+           in concat turned (a with [0:k] = map (+ 1) (iota k))",
+        &[1.0, 2.0, 1.0],
+    );
+}

@@ -19,29 +19,36 @@ impl Scribe<'_> {
         self.made(elem, dims, &exp);
     }
 
+    /// Another view of an array, or what only types take for a new one: the compiler drops maps that change nothing.
     pub(super) fn view(&mut self, array: &Held) {
         let (a, dims) = (array.name.clone(), array.dims.clone());
-        match (dims.len(), self.random.below(5)) {
-            (1, _) => self.seen(array, dims, &format!("reverse {a}")),
+        let (dims, exp) = match (dims.len(), self.random.below(5)) {
+            (1, _) => (dims, format!("reverse {a}")),
             (_, 0 | 1) => {
                 let mut turned = dims;
                 turned.swap(0, 1);
-                self.seen(array, turned, &format!("transpose {a}"));
+                (turned, format!("transpose {a}"))
             }
             (_, 2) => {
                 let at = self.below(dims[0]);
-                self.seen(array, dims[1..].to_vec(), &format!("{a}[{at}]"));
+                (dims[1..].to_vec(), format!("{a}[{at}]"))
             }
             (2, 3) => {
                 let at = self.below(dims[1]);
-                self.seen(array, vec![dims[0]], &format!("{a}[:, {at}]"));
+                (vec![dims[0]], format!("{a}[:, {at}]"))
             }
-            (3, 3) => self.seen(array, vec![dims[0], dims[2], dims[1]], &format!("map transpose {a}")),
+            (3, 3) => (vec![dims[0], dims[2], dims[1]], format!("map transpose {a}")),
             // Round in a circle, which is not its own opposite.
             (3, _) if self.random.one_in(2) => {
-                self.seen(array, vec![dims[2], dims[0], dims[1]], &format!("transpose (map transpose {a})"));
+                (vec![dims[2], dims[0], dims[1]], format!("transpose (map transpose {a})"))
             }
-            _ => self.seen(array, dims, &format!("{a}[::-1]")),
+            _ => (dims, format!("{a}[::-1]")),
+        };
+        if self.random.one_in(3) {
+            let same = Self::mapped("\\e -> e", dims.len());
+            self.made(array.elem, dims, &format!("{same} ({exp})"));
+        } else {
+            self.seen(array, dims, &exp);
         }
     }
 

@@ -212,8 +212,9 @@ impl<'a> Optimizer<'a> {
         }
     }
 
-    /// Whether the plan keeps an update in its block: then the block may be written although the given number of holders
-    /// are the registers that the plan knows, and values on their way.
+    /// Whether the plan keeps an update where its array lies: then the block may be written although the given number of holders
+    /// are the registers that the plan knows, and values on their way. An update that copies its array, since a view of it is
+    /// used afterwards, may have another place in the same block.
     pub(in crate::optimizer) fn may_update(
         &self,
         registers: &Registers<'a>,
@@ -222,6 +223,11 @@ impl<'a> Optimizer<'a> {
     ) -> Option<usize> {
         let resident = self.plan_here(registers)?.plan.record.resident(result)?;
         if resident.comes != Comes::Updated {
+            return None;
+        }
+        let active = self.plan_here(registers)?;
+        let planned = resident.view.at(&|var| value(active, registers, var))?;
+        if !same_places(&planned, array.lmad()) {
             return None;
         }
         let holders = self.holders(registers, resident.block, array)?;
