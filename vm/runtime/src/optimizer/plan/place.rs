@@ -221,13 +221,10 @@ impl<'a> Optimizer<'a> {
         result: RegId,
         array: &Array,
     ) -> Option<usize> {
-        let resident = self.plan_here(registers)?.plan.record.resident(result)?;
-        if resident.comes != Comes::Updated {
-            return None;
-        }
         let active = self.plan_here(registers)?;
-        let planned = resident.view.at(&|var| value(active, registers, var))?;
-        if !same_places(&planned, array.lmad()) {
+        let resident = active.plan.record.resident(result)?;
+        let stays = resident.view.at(&|var| value(active, registers, var))?;
+        if resident.comes != Comes::Updated || !same_places(&stays, array.lmad()) {
             return None;
         }
         let holders = self.holders(registers, resident.block, array)?;
