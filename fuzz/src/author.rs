@@ -287,11 +287,13 @@ impl<'a> Author<'a> {
     fn step(&mut self, elem: Elem) -> String {
         let number = self.some_number();
         let constant = elem.of_int(&self.random.below(9).to_string());
-        match self.random.below(4) {
-            0 => format!("\\e -> e + {}", elem.of_int(&number)),
-            1 => format!("\\e -> e * {constant}"),
-            2 => format!("\\e -> if e > {constant} then e - {constant} else e"),
-            _ => format!("\\e -> {constant} - e"),
+        match self.random.below(9) {
+            0 | 1 => format!("\\e -> e + {}", elem.of_int(&number)),
+            2 | 3 => format!("\\e -> e * {constant}"),
+            4 | 5 => format!("\\e -> if e > {constant} then e - {constant} else e"),
+            6 | 7 => format!("\\e -> {constant} - e"),
+            // What comes out is the same array to the compiler, and a new one to types.
+            _ => "\\e -> e".into(),
         }
     }
 

@@ -196,7 +196,7 @@ pub fn check(module: Module, random: &mut Random, met: &Coverage) -> Result<Outc
             return Err(format!("entry {entry} gives {first:?}, then {second:?}"));
         }
         if is_defined {
-            let setting = Setting::any(random);
+            let setting = Setting::of(random);
             // The execution beside this one has a fuel of its own, which lasts for seconds.
             let options = Options { check: false, ..setting.options(None) };
             let other = call(&module, entry, seed, (options, LONGEST_COMPILED), met)

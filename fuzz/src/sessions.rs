@@ -171,9 +171,9 @@ pub struct Kind {
 pub enum Programs {
     /// Those of `author.rs`.
     Plain,
-    /// Those of `scribe/`, with every instruction set.
+    /// Those of `scribe/`.
     Far,
-    /// One program, with every instruction set.
+    /// One program.
     Given(&'static author::Program),
 }
 
@@ -200,10 +200,7 @@ fn random_of(number: u64) -> Random {
 pub fn run(Kind { programs, on_vulkan }: Kind, number: u64, met: &Coverage) -> Outcome {
     let mut random = random_of(number);
     let program = programs.write(&mut random);
-    let mut setting = match programs {
-        Programs::Plain => Setting::of(&mut random),
-        Programs::Far | Programs::Given(_) => Setting::any(&mut random),
-    };
+    let mut setting = Setting::of(&mut random);
     if on_vulkan {
         setting.executor = Executor::Vulkan;
         setting.without.retain(|switch| *switch != Switch::Jit);
@@ -293,7 +290,8 @@ static SHARED: LazyLock<Shared> = LazyLock::new(|| Shared {
 });
 
 impl Setting {
-    fn of(random: &mut Random) -> Setting {
+    /// What a session is made with, drawn from numbers.
+    pub fn of(random: &mut Random) -> Setting {
         let executor = random.below(6);
         let eager = !random.one_in(4);
         let without: Vec<Switch> = match random.below(3) {
@@ -315,14 +313,11 @@ impl Setting {
         // Drawn apart: what a number gives otherwise stays as it was.
         let mut apart = Random::new(random.clone().bits() ^ APART);
         let (small_caches, background) = (apart.one_in(2), apart.one_in(3));
-        let cpu = X86Backend::greatest_mode();
+        let cpu = match apart.one_in(2) {
+            true => X86Backend::greatest_mode(),
+            false => *apart.pick(&CpuMode::ALL),
+        };
         Setting { executor, cpu, small_caches, background, eager, without, fuel, memory, checks }
-    }
-
-    /// The same with every instruction set.
-    pub fn any(random: &mut Random) -> Setting {
-        let setting = Setting::of(random);
-        Setting { cpu: *random.pick(&CpuMode::ALL), ..setting }
     }
 
     /// Whether it may spend what most sessions may.
