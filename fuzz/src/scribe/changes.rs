@@ -107,6 +107,40 @@ impl Scribe<'_> {
         self.made(elem, dims, &format!("{target} with [{index}] = {new}"));
     }
 
+    /// An update of an array and what shows its elements as they were become parts of one array, or of rows of one.
+    pub(super) fn before_and_after(&mut self, array: &Held) {
+        let (elem, dims) = (array.elem, array.dims.clone());
+        let (a, size) = (array.name.clone(), SIZES[dims[0]]);
+        let view = match self.random.below(3) {
+            0 => a.clone(),
+            1 => format!("(reverse {a})"),
+            _ => format!("{a}[::-1]"),
+        };
+        let before = self.name();
+        self.line(&format!("let {before} = {} {view}", Self::mapped("\\e -> e", dims.len())));
+        let (to, from) = (self.below(dims[0]), self.below(dims[0]));
+        let (index, value) = match self.random.below(3) {
+            0 => (to, format!("copy {before}[{from}]")),
+            1 => (format!("0:{size}"), before.clone()),
+            _ => {
+                let (low, high) = self.part(dims[0]);
+                (format!("{low}:{high}"), format!("{before}[{size} - ({high} - {low}):]"))
+            }
+        };
+        let new = self.name();
+        self.line(&format!("let {new} = {value}"));
+        let target = self.taken(array);
+        let after = self.name();
+        self.line(&format!("let {after} = {target} with [{index}] = {new}"));
+        let (first, second) = if self.random.one_in(2) { (before, after) } else { (after, before) };
+        let exp = match self.random.below(3) {
+            0 => format!("({first} ++ {second})[:{size}]"),
+            1 => format!("({first} ++ {second})[{size}:]"),
+            _ => format!("let both = [{first}, {second}] in both[k % 2]"),
+        };
+        self.made(elem, dims, &exp);
+    }
+
     /// A loop that carries an array, of its own or one that is used again, with statements inside.
     pub(super) fn rounds(&mut self, array: &Held) {
         if self.depth > 1 {

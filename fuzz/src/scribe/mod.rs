@@ -407,8 +407,9 @@ impl<'a> Scribe<'a> {
 
     fn statement(&mut self) {
         let Some(array) = self.some(|_| true) else { return };
-        match self.random.below(24) {
+        match self.random.below(25) {
             0 => self.whole(&array),
+            24 => self.before_and_after(&array),
             17..=19 => self.chain(&array),
             15 | 16 => self.turns(&array),
             20 | 21 => self.products(&array),
