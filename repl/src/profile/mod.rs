@@ -81,10 +81,21 @@ pub struct Profile<'p> {
     module: &'p Module,
     /// What went before the runs, and its time.
     before: Vec<(&'static str, Duration)>,
-    /// Whether a run went before them that is not measured.
-    is_warm: bool,
+    /// Which runs these are.
+    measured: Measured,
     record: Record,
     table: Table,
+}
+
+/// Which runs were measured.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Measured {
+    /// The first one; with an option it would be those after it.
+    First,
+    /// The only one that there can be.
+    Only,
+    /// Those after the first one.
+    Later,
 }
 
 /// What a span of time was spent on.
@@ -136,7 +147,8 @@ pub fn run(args: Args) -> Outcome {
     });
     interrupts.running(None);
     let named = [&*source.name, &entry.name, &from];
-    let mut profile = Profile::new(&recorder, &program, &session, named, args.runs.is_some());
+    let measured = if args.runs.is_some() { Measured::Later } else { Measured::First };
+    let mut profile = Profile::new(&recorder, &program, &session, named, measured);
     profile.before = phases.done().to_vec();
     let details = text::details(&profile, &session);
     let mut out = std::io::stdout().lock();
@@ -161,7 +173,7 @@ pub fn run(args: Args) -> Outcome {
 /// What a recorder heard of a session's calls, as text without details; `named` are the program, the entry point, and where values
 /// came from.
 pub fn short_text(recorder: &Recorder, program: &Program, session: &Session, named: [&str; 3]) -> String {
-    text::text(&Profile::new(recorder, program, session, named, false), &[])
+    text::text(&Profile::new(recorder, program, session, named, Measured::Only), &[])
 }
 
 impl<'p> Profile<'p> {
@@ -170,18 +182,18 @@ impl<'p> Profile<'p> {
         program: &'p Program,
         session: &Session,
         [name, entry, input]: [&'p str; 3],
-        is_warm: bool,
+        measured: Measured,
     ) -> Profile<'p> {
         let record = recorder.record();
-        let table = Table::new(&record, program, session, is_warm);
+        let table = Table::new(&record, program, session, measured == Measured::First);
         let (module, before) = (program.module().module(), Vec::new());
-        Profile { program: name, entry, input, module, before, is_warm, record, table }
+        Profile { program: name, entry, input, module, before, measured, record, table }
     }
 
     /// What was measured.
     fn heading(&self) -> String {
         let mean = shown(self.mean());
-        let how = match (self.is_warm, self.table.calls) {
+        let how = match (self.measured == Measured::Later, self.table.calls) {
             (true, 1) => format!("{mean}, after a run that is not measured"),
             (true, calls) => {
                 format!("{mean} a run, the mean of {calls} after one that is not measured")
@@ -218,7 +230,7 @@ impl<'p> Profile<'p> {
     fn advice(&self) -> Option<&'static str> {
         let aside = &self.table.left.aside;
         let of_first = aside.compiling.saturating_add(aside.deciding);
-        (!self.is_warm && of_first >= self.table.nanos / FELT)
+        (self.measured == Measured::First && of_first >= self.table.nanos / FELT)
             .then_some("with -r 5 runs are measured when code is there")
     }
 

@@ -96,14 +96,14 @@ pub struct Table {
 }
 
 impl Table {
-    /// What a record says of the calls of a session; `warm` is whether another one went before.
-    pub fn new(record: &Record, program: &Program, session: &Session, warm: bool) -> Table {
+    /// What a record says of the calls of a session; `is_first` is whether later ones could be measured in their place.
+    pub fn new(record: &Record, program: &Program, session: &Session, is_first: bool) -> Table {
         let module = program.module().module();
         let engine = session.engine();
         let executors = Executors {
             threads: engine.machine().threads,
             compile: engine.switches().jit && engine.backend() != BackendChoice::Interp,
-            warm,
+            is_first,
         };
         let known = Known { record, module, reports: session.sites(), executors };
         let mut together: BTreeMap<Key, Vec<Site>> = BTreeMap::new();

@@ -130,8 +130,8 @@ pub struct Executors {
     pub threads: usize,
     /// Whether anybody makes code.
     pub compile: bool,
-    /// Whether a run went before that had the time to make it.
-    pub warm: bool,
+    /// Whether later runs, which have it, could be measured in place of these.
+    pub is_first: bool,
 }
 
 /// What is said of an instruction that took this.
@@ -142,7 +142,7 @@ pub fn verdict(
     executors: Executors,
 ) -> Verdict {
     let mut verdict = told(instr, spent, report, executors);
-    verdict.advice = verdict.advice.filter(|advice| !executors.warm || *advice != AGAIN);
+    verdict.advice = verdict.advice.filter(|advice| executors.is_first || *advice != AGAIN);
     verdict
 }
 
