@@ -4,7 +4,7 @@
 
 use crate::failure::{Failure, Outcome};
 use crate::files::Kind;
-use crate::given::Inputs;
+use crate::given::{Inputs, flag};
 use crate::input::Values;
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 use galopvm::data::{self, Bounds, Style};
@@ -85,15 +85,6 @@ fn numbers() -> impl Iterator<Item = ElemType> {
 
 impl clap::Args for Args {
     fn augment_args(command: Command) -> Command {
-        // A flag that may come more than once and whose places are known.
-        let flag = |name: &'static str, help: &'static str| {
-            Arg::new(name)
-                .long(name)
-                .action(ArgAction::Append)
-                .num_args(0)
-                .default_missing_value("")
-                .help(help)
-        };
         let mut command = command
             .about(ABOUT)
             .long_about(LONG_ABOUT)

@@ -60,11 +60,7 @@ pub fn run(args: Args) -> Outcome {
         input: &from,
         off: args.settings.switches().off().map(galopvm::Switch::name).collect(),
     };
-    // Other files are read where the compiler found them.
-    let read = |name: &str| match name == source.name {
-        true => source.text().ok().map(str::to_string),
-        false => std::fs::read_to_string(name).ok(),
-    };
+    let read = |name: &str| source.text_of(name);
     let document = document(&collector, heading, &program, &session, args.target, &read);
     let mut out = std::io::stdout().lock();
     if args.json {

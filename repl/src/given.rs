@@ -19,17 +19,13 @@ pub struct Inputs {
 /// What can be said of a file.
 const KINDS: [(&str, Kind); 2] = [("raw", Kind::Raw), ("csv", Kind::Table)];
 
+/// An option without a value that may come more than once and whose places are known.
+pub fn flag(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::Append).num_args(0).default_missing_value("").help(help)
+}
+
 impl clap::Args for Inputs {
     fn augment_args(command: Command) -> Command {
-        // A flag that may come more than once and whose places are known.
-        let flag = |name: &'static str, help: &'static str| {
-            Arg::new(name)
-                .long(name)
-                .action(ArgAction::Append)
-                .num_args(0)
-                .default_missing_value("")
-                .help(help)
-        };
         command
             .arg(
                 Arg::new("input")

@@ -254,6 +254,14 @@ impl Input {
         Ok(galopvm::program::source_text(&self.name, &self.bytes)?)
     }
 
+    /// The text of a file of the program: this one, or another, which is read where the compiler found it.
+    pub fn text_of(&self, name: &str) -> Option<String> {
+        match name == self.name {
+            true => self.text().ok().map(str::to_string),
+            false => std::fs::read_to_string(name).ok(),
+        }
+    }
+
     /// Whether it is standard input.
     pub fn is_standard_input(&self) -> bool {
         self.is_standard_input

@@ -158,12 +158,8 @@ pub fn run(args: Args) -> Outcome {
         write_whole(path, speedscope::document(&profile).to_string().as_bytes())?;
     }
     if let Some(path) = &args.html {
-        // Other files are read where the compiler found them.
-        let read = |name: &str| match name == source.name {
-            true => source.text().ok().map(str::to_string),
-            false => std::fs::read_to_string(name).ok(),
-        };
-        write_whole(path, page::page(&profile, &details, &read).as_bytes())?;
+        let page = page::page(&profile, &details, &|name| source.text_of(name));
+        write_whole(path, page.as_bytes())?;
     }
     // How far a program came that failed is worth knowing, too.
     outcome.map_err(|error| running::failed(error, &source))?;
