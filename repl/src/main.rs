@@ -2,7 +2,7 @@
 //!
 //! One file per subcommand; each has its arguments, its help with examples, and one function that carries it out.
 //! - `values/`: types and composite values for those who drive programs; `spec/`: test blocks. `tuning.rs`: tuning parameters.
-//! - `bundle.rs`: executables with a program inside, which `stand.rs` and `upstream.rs` make.
+//! - `bundle.rs`: executables with a program inside, which `stand.rs` and `upstream.rs` make. `header/`: programs as functions in C.
 //! - `failure.rs`: how commands end, and with which exit code. `settings.rs`: options that choose back ends and limits.
 //! - `files/`: tables and images. `wanted.rs`: what an entry point takes, by name. `given.rs`: options for inputs. `output.rs`: results.
 //! - `input.rs`: programs and values from files and standard input. `interrupt.rs`: Ctrl-C. `stats.rs`: what happened.
@@ -28,6 +28,7 @@ mod explain;
 mod failure;
 mod files;
 mod given;
+mod header;
 mod input;
 mod interrupt;
 mod man;
@@ -79,6 +80,7 @@ enum Command {
     Check(check::Args),
     Compile(compile::Args),
     Stand(stand::Args),
+    Header(header::Args),
     Dis(dis::Args),
     Asm(asm::Args),
     Dump(dump::Args),
@@ -127,6 +129,7 @@ fn main() -> ExitCode {
             Command::Check(args) => check::run(args),
             Command::Compile(args) => compile::run(args),
             Command::Stand(args) => stand::run(args),
+            Command::Header(args) => header::run(args),
             Command::Dis(args) => dis::run(args),
             Command::Asm(args) => asm::run(args),
             Command::Dump(args) => dump::run(args),
@@ -139,7 +142,8 @@ fn main() -> ExitCode {
             Command::Completions(args) => completions::run(args),
             Command::Man(args) => man::run(args),
             Command::C(args) => upstream::run(args, Compiler::Sequential),
-            Command::Multicore(args) | Command::Vm(args) => upstream::run(args, Compiler::Parallel),
+            Command::Multicore(args) => upstream::run(args, Compiler::Multicore),
+            Command::Vm(args) => upstream::run(args, Compiler::Machine),
         };
         result.map_or_else(Failure::report, |()| 0)
     });

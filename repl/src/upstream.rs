@@ -4,6 +4,7 @@
 //! server. BIN is a shell script with the program's bytecode behind it.
 
 use crate::failure::{Failure, Outcome, colours, say};
+use crate::header::{self, Backend};
 use crate::stand::output_of;
 use crate::{bundle, input};
 use galopvm::{Compiling, Imports};
@@ -18,6 +19,7 @@ const FUTHARK: &str = "0.28.0";
 #[command(after_help = "\
 Examples:
   galopvm c sum.fut && ./sum < sum.in
+  galopvm c --library sum.fut
   futhark test --futhark=galopvm --backend=vm tests/")]
 pub struct Args {
     /// The program: Futhark source, or a .gbc file
@@ -32,6 +34,9 @@ pub struct Args {
     /// The executable runs an entry point, as is done without this
     #[arg(long, conflicts_with = "server")]
     executable: bool,
+    /// Make functions in C instead, as `galopvm header` does: FILE.h, FILE.c and FILE.json
+    #[arg(long, conflicts_with_all = ["server", "executable"])]
+    library: bool,
     /// Print no warnings
     #[arg(short = 'w')]
     no_warnings: bool,
@@ -52,7 +57,20 @@ pub enum Compiler {
     /// One thread, as sequential C has.
     Sequential,
     /// All threads.
-    Parallel,
+    Multicore,
+    /// All threads, and nothing that Futhark has.
+    Machine,
+}
+
+impl Compiler {
+    /// What a library for C says of itself.
+    fn backend(self) -> Backend {
+        match self {
+            Compiler::Sequential => Backend { name: "c", threads: 1 },
+            Compiler::Multicore => Backend { name: "multicore", threads: 0 },
+            Compiler::Machine => Backend { name: "vm", threads: 0 },
+        }
+    }
 }
 
 /// Carries out the command.
@@ -63,6 +81,9 @@ pub fn run(args: Args, compiler: Compiler) -> Outcome {
     let warned = !args.no_warnings && warn(&source);
     if warned && args.warnings_are_errors {
         return Err(Failure::Told);
+    }
+    if args.library {
+        return header::write(&program, &source, &args.file, args.output, compiler.backend());
     }
     let output = output_of(args.output, &args.file)?;
     let own = std::env::current_exe().map_err(|error| {
@@ -76,7 +97,7 @@ pub fn run(args: Args, compiler: Compiler) -> Outcome {
     };
     let threads = match compiler {
         Compiler::Sequential => " --threads 1",
-        Compiler::Parallel => "",
+        Compiler::Multicore | Compiler::Machine => "",
     };
     let script = format!("#!/bin/sh\nexec {} {command}{threads} \"$0\" \"$@\"\n", quoted(&own)?);
     bundle::write(&output, &mut script.as_bytes(), &program.to_bytecode())

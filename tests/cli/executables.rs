@@ -57,6 +57,53 @@ fn launchers_start_galopvm() {
 }
 
 #[test]
+fn libraries_are_functions_in_c() {
+    let folder = Folder::new("header");
+    let source = "type point = {x: f64, y: f64}\n#[slow]\nentry both [n] (ps: *[n]point) (s: #a point | #b): (i32, [n]f64) = \
+                  (match s case #a _ -> 1 case #b -> 2, map (.x) ps)\n";
+    folder.write("both.fut", source).run("header both.fut", "").prints("");
+    let text = |name: &str| String::from_utf8(folder.read(name)).expect("a text");
+    let header = text("both.h");
+    for line in [
+        "#define FUTHARK_BACKEND_vm",
+        "int futhark_context_sync(struct futhark_context *ctx);",
+        "/* []point */\nstruct futhark_opaque_arr1d_point;",
+        "int futhark_project_opaque_arr1d_point_x(struct futhark_context *ctx, struct futhark_f64_1d **out, \
+         const struct futhark_opaque_arr1d_point *obj);",
+        "int futhark_new_opaque_sum_a_point_b_a(struct futhark_context *ctx, struct futhark_opaque_sum_a_point_b **out, \
+         const struct futhark_opaque_point *v0);",
+        "int futhark_entry_both(struct futhark_context *ctx, struct futhark_opaque_tup2_i32_arr1d_f64 **out0, \
+         const struct futhark_opaque_arr1d_point *in0, const struct futhark_opaque_sum_a_point_b *in1);",
+    ] {
+        assert!(header.contains(line), "{line}\n{header}");
+    }
+    let manifest = text("both.json");
+    for part in [
+        "{\"name\": \"ps\", \"type\": \"[]point\", \"unique\": true}",
+        "\"output\": {\"type\": \"(i32, []f64)\", \"unique\": false}",
+        "\"attributes\": [\"slow\"]",
+        "\"record_array\"",
+    ] {
+        assert!(manifest.contains(part), "{part}\n{manifest}");
+    }
+    // Bytecode has no names of types; Futhark's own option does the same.
+    folder.run("compile both.fut -o both.gbc", "").prints("");
+    folder.run("c --library both.gbc -o plain", "").prints("");
+    let plain = text("plain.h");
+    assert!(
+        plain.contains("#define FUTHARK_BACKEND_c\n")
+            && plain.contains("struct futhark_opaque_rec_x_f64_y_f64;"),
+        "{plain}"
+    );
+    assert!(text("plain.c").contains("#define GV_THREADS 1\n"));
+    folder.run("header both.fut -o nowhere/both", "").fails(2, &["nowhere/both.h: cannot write", "-o"]);
+    folder
+        .write("wrong.fut", "entry main (x: i32) = x + true")
+        .run("header wrong.fut", "")
+        .fails(2, &["wrong.fut:1:"]);
+}
+
+#[test]
 fn futhark_is_another_name() {
     let folder = Folder::new("futhark");
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_galopvm"), folder.0.join("futhark")).expect("a link");

@@ -211,6 +211,22 @@ bool galopvm_value_is_borrowed(const galopvm_value *value);
 /* Copies the elements of an array, so many bytes, to `data` in row-major order. */
 galopvm_status galopvm_value_read(const galopvm_value *value, void *data, size_t bytes);
 
+/* Elements. An array of tuples or records is a value of one array for each part, and its element a value of one element for
+ * each. An index has `rank` numbers; with fewer than there are dimensions it means a row. What is changed may be used by nobody else
+ * meanwhile, and is no other argument. */
+
+/* The extents of the first part of a value, NULL if it has no array: of an array of tuples or records, those of the array come first.
+ * They live as long as the value. */
+const int64_t *galopvm_value_outer_shape(const galopvm_value *value);
+/* The element at an index. Rows share the memory. */
+galopvm_status galopvm_value_at(const galopvm_value *value, size_t rank, const int64_t *index, galopvm_value **out);
+/* Puts another element there: in place if nobody else holds the memory, else in a copy, which the value then is. */
+galopvm_status galopvm_value_set(const galopvm_session *session, galopvm_value *value, size_t rank, const int64_t *index, const galopvm_value *element);
+/* An array of elements in row-major order, as many as the shape says; there has to be one at least, and all have to be of one shape. */
+galopvm_status galopvm_value_stack(const galopvm_session *session, const galopvm_value *const *elements, size_t rank, const int64_t *shape, galopvm_value **out);
+/* Copies the elements of an array into row-major order, unless they lie so. */
+galopvm_status galopvm_value_make_row_major(const galopvm_session *session, galopvm_value *value);
+
 /* One value of several. */
 galopvm_status galopvm_value_group(const galopvm_value *const *parts, size_t count, galopvm_value **out);
 size_t galopvm_value_parts(const galopvm_value *value);

@@ -17,7 +17,7 @@ const MOST_DIMENSIONS: usize = 255;
 #[derive(Clone)]
 pub struct Value {
     values: Parts,
-    /// Extents and strides of an array, where C can look at them.
+    /// Extents and strides of an array, where C can look at them. Of several, those of the first.
     shape: Numbers,
     strides: Numbers,
 }
@@ -31,11 +31,31 @@ type Numbers = SmallVec<[i64; 4]>;
 impl Value {
     /// A handle for a value of these parts.
     pub(crate) fn handle(values: impl IntoIterator<Item = galopvm::Value>) -> Box<Value> {
-        let values: Parts = values.into_iter().collect();
-        let array = if let [galopvm::Value::Array(array)] = &values[..] { Some(array) } else { None };
-        let shape = array.map_or(Numbers::new(), Array::shape);
-        let strides = array.map_or(Numbers::new(), Array::strides);
-        Box::new(Value { values, shape, strides })
+        let mut value =
+            Value { values: values.into_iter().collect(), shape: Numbers::new(), strides: Numbers::new() };
+        value.look();
+        Box::new(value)
+    }
+
+    /// Looks at the extents and strides.
+    fn look(&mut self) {
+        let array = self.values.first().and_then(galopvm::Value::as_array);
+        self.shape = array.map_or(Numbers::new(), Array::shape);
+        self.strides = array.map_or(Numbers::new(), Array::strides);
+    }
+
+    /// Changes the parts. They stay values of their types, also where that fails.
+    pub(crate) fn change(
+        &mut self,
+        change: impl FnOnce(&mut Parts) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let outcome = change(&mut self.values);
+        self.look();
+        outcome
+    }
+
+    fn is_single(&self) -> bool {
+        self.values.len() == 1
     }
 
     pub(crate) fn values(&self) -> &[galopvm::Value] {
@@ -287,17 +307,26 @@ export! {
 
     /// Number of dimensions: 0 for what is no array.
     fn galopvm_value_rank(value: Option<&Value>) -> usize {
-        value.map_or(0, |value| value.shape.len())
+        value.filter(|value| value.is_single()).map_or(0, |value| value.shape.len())
     } else 0;
 
     /// The extents, as many as there are dimensions; `NULL` for what is no array. They live as long as the value.
     fn galopvm_value_shape(value: Option<&Value>) -> *const i64 {
+        value
+            .filter(|value| value.is_single() && !value.shape.is_empty())
+            .map_or(ptr::null(), |value| value.shape.as_ptr())
+    } else ptr::null();
+
+    /// The extents of the first part of a value: of an array of tuples or records, those of the array come first. They live as long as the value.
+    fn galopvm_value_outer_shape(value: Option<&Value>) -> *const i64 {
         value.filter(|value| !value.shape.is_empty()).map_or(ptr::null(), |value| value.shape.as_ptr())
     } else ptr::null();
 
     /// The distances between neighbours in each dimension, in elements; `NULL` for what is no array. They live as long as the value.
     fn galopvm_value_strides(value: Option<&Value>) -> *const i64 {
-        value.filter(|value| !value.strides.is_empty()).map_or(ptr::null(), |value| value.strides.as_ptr())
+        value
+            .filter(|value| value.is_single() && !value.strides.is_empty())
+            .map_or(ptr::null(), |value| value.strides.as_ptr())
     } else ptr::null();
 
     /// Where the element at index 0 is; `NULL` for what is no array, or one whose elements are gone. Elements are only read, and live as long as the value.

@@ -21,8 +21,30 @@ fn has(compiler: &str) -> bool {
     is_there
 }
 
+/// The galopvm that was built beside the tests; it is built if it was not.
+fn galopvm() -> PathBuf {
+    let folder = libraries();
+    let path = folder.parent().expect("tests lie in a folder of the profile").join("galopvm");
+    if !path.exists() {
+        let built = Command::new(env!("CARGO")).args(["build", "-q", "-p", "galopvm-cli"]).status();
+        assert!(built.is_ok_and(|status| status.success()), "galopvm is built");
+    }
+    path
+}
+
 /// Compiles a program and runs it; gives what it printed.
 fn run(source: &str, compiler: &[&str], is_static: bool, arguments: &[&str]) -> String {
+    run_with(source, &[], compiler, is_static, arguments)
+}
+
+/// The same with further sources, whose folders have headers.
+fn run_with(
+    source: &str,
+    others: &[&Path],
+    compiler: &[&str],
+    is_static: bool,
+    arguments: &[&str],
+) -> String {
     let libraries = libraries();
     let (library, kind) =
         if is_static { ("libgalopvm_c.a", "static") } else { ("libgalopvm_c.so", "shared") };
@@ -30,7 +52,9 @@ fn run(source: &str, compiler: &[&str], is_static: bool, arguments: &[&str]) -> 
     let target = libraries.join(format!("{stem}-{}-{kind}-{}", compiler[0], std::process::id()));
     let mut command = Command::new(compiler[0]);
     command.args(&compiler[1..]).args(["-Wall", "-Wextra", "-Werror", "-O1", "-pthread", "-I"]);
-    command.arg(here("include")).arg("-o").arg(&target).arg(here(source)).args(["-x", "none"]);
+    command.arg(here("include")).arg("-o").arg(&target).arg(here(source)).args(others);
+    others.iter().filter_map(|other| other.parent()).for_each(|folder| _ = command.arg("-I").arg(folder));
+    command.args(["-x", "none"]);
     command.arg(libraries.join(library)).arg(format!("-Wl,-rpath,{}", libraries.display()));
     command.args(["-lpthread", "-ldl", "-lm"]);
     let compiled = command.output().unwrap_or_else(|e| panic!("{}: {e}", compiler[0]));
@@ -52,11 +76,12 @@ fn library_path(libraries: &Path) -> PathBuf {
     folder
 }
 
-/// The first program in C of the page for users, as a file.
-fn of_the_page() -> PathBuf {
+/// A program in C of the page for users, as a file.
+fn of_the_page(number: usize) -> PathBuf {
     let page = std::fs::read_to_string(here("../../docs/embedding.md")).expect("the page");
-    let program = page.split("```c\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a program");
-    let path = std::env::temp_dir().join(format!("galopvm-page-{}.c", std::process::id()));
+    let program =
+        page.split("```c\n").nth(number).and_then(|rest| rest.split("```").next()).expect("a program");
+    let path = std::env::temp_dir().join(format!("galopvm-page-{number}-{}.c", std::process::id()));
     std::fs::write(&path, program).expect("a file");
     path
 }
@@ -83,11 +108,41 @@ fn programs_in_c_run_with_both_libraries() {
 }
 
 #[test]
+fn typed_functions_of_a_program_run() {
+    if !has(C[0]) {
+        return;
+    }
+    let folder = libraries().join(format!("galopvm-typed-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let functions_of = |program: &Path, name: &str| {
+        let made =
+            Command::new(galopvm()).args(["header", "-o"]).arg(folder.join(name)).arg(program).output();
+        let made = made.expect("galopvm runs");
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        folder.join(name).with_extension("c")
+    };
+    // The one of the page for users.
+    let program = folder.join("scale.fut");
+    std::fs::write(&program, "entry scale [n] (a: f64) (xs: [n]f64): [n]f64 = map (* a) xs").expect("a file");
+    let (scale, page) = (functions_of(&program, "scale"), of_the_page(2));
+    assert_eq!(run_with(page.to_str().expect("a path"), &[&scale], C, false, &[]), "10 25\n");
+    let _ = std::fs::remove_file(page);
+    let library = functions_of(&here("tests/library.fut"), "library");
+    for is_static in [false, true] {
+        assert_eq!(run_with("tests/typed.c", &[&library], C, is_static, &[]), "all as typed\n");
+    }
+    if has(CPP[0]) {
+        assert_eq!(run_with("tests/typed.c", &[&library], CPP, false, &[]), "all as typed\n");
+    }
+    let _ = std::fs::remove_dir_all(folder);
+}
+
+#[test]
 fn the_program_of_the_page_runs() {
     if !has(C[0]) {
         return;
     }
-    let path = of_the_page();
+    let path = of_the_page(1);
     assert_eq!(run(path.to_str().expect("a path"), C, false, &[]), "40\n");
     let _ = std::fs::remove_file(path);
 }

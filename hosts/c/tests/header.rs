@@ -48,7 +48,7 @@ fn functions_are_those_of_the_header() {
         (!name.is_empty() && name != "void").then_some(name)
     });
     let mut sources = String::new();
-    for file in ["engine", "program", "session", "status", "value"] {
+    for file in ["elements", "engine", "program", "session", "status", "value"] {
         sources += &read(&format!("src/{file}.rs"));
     }
     let mut exported = functions(sources.split("    fn ").skip(1), |param| {

@@ -187,6 +187,17 @@ pub fn construct(
     Ok(parts)
 }
 
+/// Which parts of an array of such elements the elements have themselves.
+pub fn kept(ty: &Type) -> Vec<bool> {
+    let mut kept = Vec::new();
+    // Nothing is refused.
+    let _ = leaf_types(ty, 0, &mut |_, is_kept| {
+        kept.push(is_kept);
+        Ok(())
+    });
+    kept
+}
+
 /// Visits what an array of such elements consists of: whether the element has that part, and its type there.
 fn each_leaf(ty: &Type, above: u8, visit: &mut dyn FnMut(Option<ValueType>) -> Made<()>) -> Made<()> {
     leaf_types(ty, above, &mut |leaf, kept| visit(kept.then_some(leaf)))

@@ -311,14 +311,17 @@ impl Reading {
     }
 
     /// What one item of a payload says: texts of sums have no parentheses around arrays, so that the items after one seem
-    /// to be arguments of its scalar, which takes none.
+    /// to be arguments of its element. Scalars, records and tuples take none.
     fn payload(&self, exp: &TypeExp<'_>, deepest: usize) -> Option<Vec<Arc<Type>>> {
         let (mut sizes, head, arguments) = spine(exp);
-        let scalar = named(head, deepest).and_then(|name| name.parse().ok()).map(Type::scalar);
-        let Some(scalar) = scalar.filter(|_| !arguments.is_empty()) else {
-            return Some(vec![self.ty(exp, deepest)?]);
+        let takes_none = match head.kind {
+            TypeExpKind::Record(_) | TypeExpKind::Tuple(_) => true,
+            _ => named(head, deepest).is_some_and(|name| name.parse::<ElemType>().is_ok()),
         };
-        let mut items = vec![Type::array(&sizes, &scalar)];
+        if arguments.is_empty() || !takes_none {
+            return Some(vec![self.ty(exp, deepest)?]);
+        }
+        let mut items = vec![Type::array(&sizes, &self.ty(head, deepest)?)];
         sizes.clear();
         for argument in arguments {
             match argument {
@@ -512,6 +515,9 @@ mod tests {
 
     #[test]
     fn constructors_of_sums_share_scalars() {
+        let rows = shown("entry main (x: #a ([]{p: i32, q: f32}) i32 bool | #b ([2](u8, u8)) i8) = [x]");
+        let sum = "#a []{p: i32, q: f32} i32 bool | #b [](u8, u8) i8";
+        assert!(rows.contains(&format!("sum {sum} = i8 []i32 []f32 i32 bool []u8 []u8 i8\n")), "{rows}");
         let text = shown("entry main (x: #a i32 | #b ([2]f32) i32 i32 | #c {q: i32, r: f32} | #d) = [x]");
         let sum = "#a i32 | #b []f32 i32 i32 | #c {q: i32, r: f32} | #d";
         assert!(text.contains(&format!("sum {sum} = i8 i32 []f32 i32 f32\n")), "{text}");
