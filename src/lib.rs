@@ -49,19 +49,35 @@ mod embedding_page {}
 mod convert;
 pub mod costs;
 mod engine;
+mod entry;
 mod error;
 pub mod machine;
+mod parts;
 pub mod program;
 mod session;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod types;
 
 pub use convert::{Arguments, FromValue, IntoValue, Results, scalar};
 pub use engine::{BackendChoice, Engine, EngineBuilder};
+pub use entry::TypedEntry;
 pub use error::{Error, Messages};
+pub use parts::{Argument, ArrayOf, Outcome, Rows};
 pub use program::{Compiling, Program};
 pub use session::Session;
+pub use types::Type;
+
+/// Structs as records and enums as sums; the page of `galopvm-derive` says how.
+pub use galopvm_derive::{Argument, Outcome};
+
+/// What derived code calls.
+#[doc(hidden)]
+pub mod derived {
+    pub use crate::convert::single;
+    pub use crate::parts::{no_constructor, put_sum, take_sum};
+}
 
 pub use galopvm_analysis::layout::{Costs, CpuCosts, CpuTimes};
 pub use galopvm_base::{Diagnostic, ElemType, Scalar, Severity};

@@ -1,5 +1,7 @@
 //! Programs: verified bytecode, from source or from a `.gbc` file.
 
+use crate::convert::{Arguments, Results};
+use crate::entry::TypedEntry;
 use crate::error::{Error, Messages, guarded};
 use galopvm_base::source::without_mark;
 use galopvm_base::{Sources, path, system_message};
@@ -97,6 +99,33 @@ impl Program {
     /// The entry points, in source order.
     pub fn entries(&self) -> &[Entry] {
         &self.module.module().entries
+    }
+
+    /// An entry point with the types of its arguments, a tuple, and of its results, which are compared with the program's here and not
+    /// in each call.
+    ///
+    /// ```
+    /// use galopvm::{Argument, ArrayOf, Engine, Outcome, Program};
+    ///
+    /// #[derive(Argument, Outcome)]
+    /// struct Fit { slope: f64, offset: f64 }
+    ///
+    /// # fn main() -> Result<(), galopvm::Error> {
+    /// let program = Program::from_source(
+    ///     "line.fut",
+    ///     "entry at (fit: {slope: f64, offset: f64}) (xs: []f64) = map (\\x -> fit.slope * x + fit.offset) xs",
+    /// )?;
+    /// let at = program.entry::<(Fit, Vec<f64>), Vec<f64>>("at")?;
+    /// let mut session = Engine::new().session(&program);
+    /// assert_eq!(at.call(&mut session, (Fit { slope: 2.0, offset: 1.0 }, vec![1.0, 2.5]))?, [3.0, 6.0]);
+    ///
+    /// let wrong = program.entry::<(Fit, ArrayOf<f32, 2>), Vec<f64>>("at");
+    /// assert!(wrong.unwrap_err().to_string().contains("has []f64 (`xs`) as parameter 2, where [][]f32 is wanted"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn entry<A: Arguments, R: Results>(&self, name: &str) -> Result<TypedEntry<A, R>, Error> {
+        TypedEntry::of(self, name)
     }
 
     /// The names of the tuning parameters, `#[param(name)]`.

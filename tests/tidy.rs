@@ -45,7 +45,7 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
         "galopvm",
         &[
             "base", "lmad", "bytecode", "kir", "analysis", "vector", "runtime", "frontend", "stdlib", "jit",
-            "gpu",
+            "gpu", "derive",
         ],
     ),
     (
@@ -57,6 +57,7 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
         ],
     ),
     ("hosts/c", "galopvm-c", &["galopvm"]),
+    ("hosts/derive", "galopvm-derive", &[]),
     ("hosts/python", "galopvm-python", &["galopvm"]),
     // Others use it for their tests alone.
     ("tests/kit", "galopvm-testkit", &["lmad"]),

@@ -21,6 +21,7 @@ mod sequences;
 mod shared;
 mod support;
 mod traces;
+mod typed;
 mod unused;
 mod versions;
 mod zeros;
