@@ -51,7 +51,7 @@ pub struct Plan {
 impl Output {
     /// Where the results of this entry point go; or why they cannot.
     pub fn plan(&self, program: &Program, entry: &str) -> Result<Plan, Failure> {
-        let types = Types::of(program.module());
+        let types = Types::of(program.module(), None);
         let typed = types.entries().iter().find(|typed| typed.name == entry);
         let results: Vec<Arc<Type>> =
             typed.map_or(Vec::new(), |typed| typed.results.iter().map(|(_, ty)| ty.clone()).collect());

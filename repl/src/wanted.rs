@@ -43,7 +43,7 @@ impl Leaf {
 impl<'e> Wanted<'e> {
     /// What this entry point takes.
     pub fn of(session: &Session, entry: &'e Entry) -> Wanted<'e> {
-        let types = Types::of(session.module());
+        let types = Types::of(session.module(), None);
         let typed = types.entries().iter().find(|typed| typed.name == entry.name);
         let mut wanted = Wanted { entry, params: Vec::new(), leaves: Vec::new() };
         for (k, (_, ty)) in typed.map_or(&[][..], |typed| &typed.params).iter().enumerate() {

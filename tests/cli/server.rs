@@ -56,6 +56,101 @@ fn session(folder: &Folder, options: &str, script: &str) {
 }
 
 #[test]
+fn types_are_called_what_the_source_calls_them() {
+    let folder = Folder::new("server-names");
+    let source = "type point = {x: f32, y: f32}\ntype~ shape = #dot point | #path ([]point) (i32, ())\ntype~ pair = (i64, shape)\n\
+                  type vec [n] 'a = [n]a\ntype size = i64\n\
+                  entry make (k: size): pair = (k, if k > 0 then #path (replicate k {x = 1, y = 2}) (3, ()) else #dot {x = 1, y = 2})\n\
+                  entry look ((k, s): pair): (size, []point) = (k, match s case #dot p -> [p] case #path ps _ -> ps)\n\
+                  entry first [n] (ps: vec [n] point) (_: {a: point, b: (point, i32)}) = ps[0]\n\
+                  entry unit (x: i32): (i32, ()) = (x, ())\n";
+    folder.write("p.fut", source).write("two", "2i64").write("one", "1");
+    session(
+        &folder,
+        "",
+        "\
+> output make
+pair
+> outputs make
+pair
+> inputs look
+pair
+> outputs look
+i64
+[]point
+> inputs first
+vec point
+{a: point, b: (point, i32)}
+> output first
+{x: f32, y: f32}
+> variants shape
+dot
+- point
+path
+- []point
+- (i32, ())
+> fields pair
+0 i64
+1 shape
+> elemtype []point
+point
+> restore two k i64
+> call make p k
+runtime: _
+> type p
+pair
+> project s p 1
+> destruct s ps more
+> index q ps 1
+> type q
+point
+> call look found p
+runtime: _
+> type found
+(i64, []point)
+> new r \"{a: point, b: (point, i32)}\" q q
+%%% FAILURE
+Field b mismatch: expected type (point, i32), got point
+> restore one x i32
+> new both \"(point, i32)\" q x
+> new r \"{a: point, b: (point, i32)}\" q both
+> call first q2 ps r
+runtime: _
+> type q2
+{x: f32, y: f32}
+> new both2 \"(point, i32)\" q2 x
+> free x
+> restore one x i32
+> call unit u x
+runtime: _
+> store out u
+> restore out v \"(i32, ())\"
+> project y v 0
+> type y
+i32
+> types
+i64
+pair
+shape
+point
+f32
+[]point
+[]f32
+(i32, ())
+i32
+()
+(i64, []point)
+vec point
+{x: f32, y: f32}
+{a: point, b: (point, i32)}
+(point, i32)
+",
+    );
+    // An empty tuple has a truth value in files.
+    assert_eq!(folder.read("out"), b"b\x02\x00 i32\x01\x00\x00\x00b\x02\x00bool\x00");
+}
+
+#[test]
 fn values_stay_between_commands() {
     let folder = folder("server-values");
     session(

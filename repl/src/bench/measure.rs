@@ -46,7 +46,7 @@ impl Runs {
         let data = Data { program: path };
         let dataset = data.arguments(session, case)?;
         let memory = session.memory().clone();
-        let types = Types::of(program.module());
+        let types = Types::of(program.module(), None);
         let entry = types.entries().iter().find(|entry| entry.name == case.entry);
         let consumes = entry.is_some_and(|entry| entry.params.iter().any(|(consumed, _)| *consumed));
         let mut runs = Measuring { session, case, values: &dataset.values, memory: memory.clone(), consumes };

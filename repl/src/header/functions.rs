@@ -57,7 +57,7 @@ pub fn header(functions: &[Function], table: &Table, backend: Backend) -> String
     }
     text += "\n";
     for named in table.types.iter().filter(|named| !matches!(named.kind, Kind::Scalar(_))) {
-        let _ = writeln!(text, "/* {} */\nstruct futhark_{};", named.source, named.c);
+        let _ = writeln!(text, "/* {} */\nstruct futhark_{};", named.ty.name, named.c);
     }
     text += "\n";
     functions.iter().for_each(|function| _ = writeln!(text, "{};", function.declaration));
@@ -331,7 +331,7 @@ impl Functions<'_> {
         }
         let table = self.table;
         let inner = table.named(element);
-        let kept = parts::kept(&inner.ty);
+        let kept: Vec<bool> = parts::leaves(&inner.ty).into_iter().map(|(_, kept)| kept).collect();
         let there = kept.iter().enumerate().filter(|(_, kept)| **kept).map(|(k, _)| k);
         let arr = format!("struct futhark_{} *arr", named.c);
         let (places, index) = dims("i", rank);

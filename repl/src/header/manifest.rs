@@ -15,7 +15,7 @@ pub fn manifest(
 ) -> String {
     let params: Vec<Json> = program.params().into_iter().map(Json::from).collect();
     let entries = table.entries.iter().map(|entry| {
-        let source = |number: Number| Json::from(&table.named(number).source);
+        let source = |number: Number| Json::from(&table.named(number).ty.name);
         let input = |(name, unique, ty): &(String, bool, Number)| {
             Json::Object(vec![("name", name.into()), ("type", source(*ty)), ("unique", (*unique).into())])
         };
@@ -31,7 +31,7 @@ pub fn manifest(
         (entry.name.clone(), Json::Object(entries))
     });
     let types = table.types.iter().filter(|named| !matches!(named.kind, Kind::Scalar(_)));
-    let types = types.map(|named| (named.source.clone(), of_type(table, named)));
+    let types = types.map(|named| (named.ty.name.clone(), of_type(table, named)));
     let whole = Json::Object(vec![
         ("backend", backend.name.into()),
         ("version", concat!("galopvm ", env!("CARGO_PKG_VERSION")).into()),
@@ -67,7 +67,7 @@ fn of_type(table: &Table, named: &Named) -> Json {
         let field = |(name, ty): &(String, Number)| {
             Json::Object(vec![
                 ("name", name.into()),
-                ("type", (&table.named(*ty).source).into()),
+                ("type", (&table.named(*ty).ty.name).into()),
                 ("project", function_of("project", named, name).into()),
             ])
         };
@@ -84,7 +84,7 @@ fn of_type(table: &Table, named: &Named) -> Json {
             let mut variants = Vec::new();
             if let Shape::Sum(constructors, _) = &named.ty.shape {
                 for (constructor, payload) in constructors.iter().zip(payloads) {
-                    let payload = payload.iter().map(|ty| (&table.named(*ty).source).into());
+                    let payload = payload.iter().map(|ty| (&table.named(*ty).ty.name).into());
                     variants.push(Json::Object(vec![
                         ("name", (&constructor.name).into()),
                         ("construct", function_of("new", named, &constructor.name).into()),
@@ -97,8 +97,10 @@ fn of_type(table: &Table, named: &Named) -> Json {
             fields.push(("sum", Json::Object(sum)));
         }
         Kind::Rows(rank, element, all) => {
-            let mut rows =
-                vec![("rank", u32::from(*rank).into()), ("elemtype", (&table.named(*element).source).into())];
+            let mut rows = vec![
+                ("rank", u32::from(*rank).into()),
+                ("elemtype", (&table.named(*element).ty.name).into()),
+            ];
             rows.extend(operations(named, &["index", "shape", "new", "set"]));
             let name = if all.is_empty() { "opaque_array" } else { "record_array" };
             if !all.is_empty() {

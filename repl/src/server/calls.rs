@@ -4,7 +4,7 @@ use super::Generation;
 use super::state::{Answer, Server, Words, put};
 use crate::failure;
 use crate::values::Type;
-use crate::values::parts::fields;
+use crate::values::parts::{fields, leaves, stored};
 use galopvm::data::{self, Input, Reader};
 use galopvm::{Error, Value};
 use galopvm_base::system_message;
@@ -41,7 +41,7 @@ impl Server {
         let mut values = Vec::new();
         for (argument, (_, ty)) in arguments.iter().zip(&entry.params) {
             let (found, parts) = self.value(argument)?;
-            if found.name != ty.name {
+            if !ty.takes(&found) {
                 return Err(format!("Wrong input type.  Expected {}, got {}.", ty.name, found.name));
             }
             values.extend_from_slice(parts);
@@ -110,9 +110,10 @@ impl Server {
                 format!("Failed to restore variable {name}.\nPossibly malformed data in {path}: {what}")
             };
             let mut parts = Vec::new();
-            for part in ty.parts() {
+            for (part, is_kept) in leaves(ty) {
                 let value = reader.value(Some(part)).map_err(|error| failed(error.to_string()))?;
-                parts.push(value.ok_or_else(|| failed("the file ends too early".into()))?);
+                let value = value.ok_or_else(|| failed("the file ends too early".into()))?;
+                parts.extend(Some(value).filter(|_| is_kept));
             }
             values.push(parts);
         }
@@ -128,8 +129,8 @@ impl Server {
     /// `store FILE VARIABLE..`
     pub fn store(&mut self, words: &Words<'_>, _: &mut String) -> Answer {
         let path = words.get(0)?;
-        let values: Answer<Vec<&[Value]>> =
-            words.from(1).iter().map(|name| self.value(name).map(|(_, parts)| parts)).collect();
+        let stored = |name: &&str| self.value(name).map(|(ty, parts)| stored(&ty, parts));
+        let values: Answer<Vec<Vec<Value>>> = words.from(1).iter().map(stored).collect();
         write_values(Path::new(path), values?.concat().as_slice())
             .map_err(|error| format!("Failed to write {path}: {}", system_message(&error)))
     }

@@ -16,7 +16,7 @@ use crate::failure::{Failure, Outcome, say};
 use crate::interrupt::Interrupts;
 use crate::settings::Settings;
 use crate::tuning::Tuning;
-use crate::values::{Attributes, Types, attributes};
+use crate::values::{Types, attributes};
 use crate::{input, run};
 use clap::ValueEnum;
 use galopvm::Program;
@@ -52,7 +52,7 @@ pub struct Args {
     /// Print everything that --profile and --log print
     #[arg(short = 'D', long)]
     debugging: bool,
-    /// The source that the program was compiled from: `attributes` tells those of its definitions
+    /// The source that the program was compiled from: attributes and the names of types are in it
     #[arg(long, value_name = "FILE", hide = true)]
     attributes_of: Option<PathBuf>,
     /// Print no warnings
@@ -95,11 +95,11 @@ pub fn run(args: Args) -> Outcome {
     }
     let told = args.attributes_of.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
     let text = told.as_deref().or(source.text().ok());
-    serve(&args, &program, text.map(attributes).unwrap_or_default())
+    serve(&args, &program, text)
 }
 
 /// Answers commands until there are no more.
-fn serve(args: &Args, program: &Program, attributes: Attributes) -> Outcome {
+fn serve(args: &Args, program: &Program, source: Option<&str>) -> Outcome {
     let interrupts = Interrupts::listen();
     if args.tuning.print_params {
         let mut out = io::stdout().lock();
@@ -119,8 +119,8 @@ fn serve(args: &Args, program: &Program, attributes: Attributes) -> Outcome {
         engine,
         program: program.clone(),
         session,
-        types: Types::of(program.module()),
-        attributes,
+        types: Types::of(program.module(), source),
+        attributes: source.map(attributes).unwrap_or_default(),
         variables: Default::default(),
         interrupts,
         generation: args.server_protocol,

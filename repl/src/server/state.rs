@@ -143,7 +143,7 @@ impl Server {
     /// The value of a variable of this type; `what` it is for, if it is another.
     pub fn value_of(&self, name: &str, ty: &Type, what: impl FnOnce() -> String) -> Answer<&[Value]> {
         let (found, parts) = self.value(name)?;
-        if found.name != ty.name {
+        if !ty.takes(&found) {
             return Err(format!("{} mismatch: expected type {}, got {}", what(), ty.name, found.name));
         }
         Ok(parts)

@@ -39,7 +39,7 @@ impl Properties {
 
     /// Looks for an argument that a property is false of.
     pub fn test(&self, session: &mut Session, program: &Program, name: &str) -> Result<(), String> {
-        let types = Types::of(program.module());
+        let types = Types::of(program.module(), None);
         let entry = types.entries().iter().find(|entry| entry.name == name);
         let entry = entry.ok_or_else(|| format!("`{name}` is not an entry point."))?;
         let [(_, ty)] = entry.params.as_slice() else {

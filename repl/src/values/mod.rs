@@ -1,7 +1,7 @@
 //! Values of the language, as programs outside see them: by type name, taken apart and put together.
 //!
 //! - `types.rs`: the types that a program's entry points mention, found from the text of their signatures, and of
-//!   which values of the machine each consists. `attributes.rs`: the attributes of entry points. `parts.rs`: records, sums and arrays made and read part by part.
+//!   which values of the machine each consists. `declared.rs`: what the source calls them. `attributes.rs`: the attributes of entry points. `parts.rs`: records, sums and arrays made and read part by part.
 //!
 //! `random.rs`: random values. `show.rs`: values as text. `read.rs`: values from text.
 //!
@@ -9,6 +9,7 @@
 //! Nothing here knows of a session.
 
 mod attributes;
+mod declared;
 pub mod parts;
 mod random;
 mod read;

@@ -187,15 +187,26 @@ pub fn construct(
     Ok(parts)
 }
 
-/// Which parts of an array of such elements the elements have themselves.
-pub fn kept(ty: &Type) -> Vec<bool> {
-    let mut kept = Vec::new();
+/// The types of the values that files have of a value of this type, and whether it has them itself: of the empty tuple, which
+/// consists of nothing, a file has a truth value, as arrays of it have.
+pub fn leaves(ty: &Type) -> Vec<(ValueType, bool)> {
+    let mut leaves = Vec::new();
     // Nothing is refused.
-    let _ = leaf_types(ty, 0, &mut |_, is_kept| {
-        kept.push(is_kept);
+    let _ = leaf_types(ty, 0, &mut |leaf, is_kept| {
+        leaves.push((leaf, is_kept));
         Ok(())
     });
-    kept
+    leaves
+}
+
+/// The values that files have of a value.
+pub fn stored(ty: &Type, parts: &[Value]) -> Vec<Value> {
+    let mut parts = parts.iter();
+    let stored = |(ty, is_kept): (ValueType, bool)| match is_kept {
+        true => parts.next().cloned(),
+        false => Some(Value::Scalar(Scalar::from_int(ty.elem, 0))),
+    };
+    leaves(ty).into_iter().filter_map(stored).collect()
 }
 
 /// Visits what an array of such elements consists of: whether the element has that part, and its type there.

@@ -233,7 +233,8 @@ entry main [n] (a: {x: f32, y: (i8, bool)}) (b: (u64, {s: [2]f64})) (c: #a f32 (
     #[test]
     fn what_is_written_is_read_back_and_what_is_damaged_is_explained() {
         let memory = Memory::default();
-        let types = Types::of(Program::from_source("types.fut", TYPES).expect("a right program").module());
+        let types =
+            Types::of(Program::from_source("types.fut", TYPES).expect("a right program").module(), None);
         let params = &types.entries()[0].params;
         assert_eq!(params.len(), 6);
         let mut damage = galopvm_testkit::Random::new(3);

@@ -5,6 +5,7 @@
 //!
 //! Invariant: `Type::parts` of a type of an entry point are the types of the machine's values there.
 
+use super::declared::Declared;
 use bumpalo::Bump;
 use galopvm::{ElemType, Entry, ValueType};
 use galopvm_base::Sources;
@@ -20,14 +21,16 @@ const DEEPEST: usize = 100;
 /// A type by its name.
 #[derive(PartialEq, Debug)]
 pub struct Type {
-    /// In the notation of the language, without sizes.
+    /// In the notation of the language, without sizes; or what the source calls it.
     pub name: String,
+    /// Whether that is what the source calls it.
+    pub is_named: bool,
     /// What its values are.
     pub shape: Shape,
 }
 
 /// What the values of a type are.
-#[derive(PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Shape {
     /// Numbers and truth values.
     Scalar(ElemType),
@@ -42,7 +45,7 @@ pub enum Shape {
 }
 
 /// A place for a part of a payload.
-#[derive(PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Slot {
     /// The type of what lies there.
     pub ty: ValueType,
@@ -51,7 +54,7 @@ pub struct Slot {
 }
 
 /// A constructor of a sum.
-#[derive(PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Constructor {
     /// Its name, without the mark.
     pub name: String,
@@ -90,6 +93,28 @@ impl Type {
         }
     }
 
+    /// Whether values of the other type are values of this one, whatever the two are called.
+    pub fn takes(&self, other: &Type) -> bool {
+        match (&self.shape, &other.shape) {
+            (Shape::Scalar(a), Shape::Scalar(b)) => a == b,
+            (Shape::Array(a, of), Shape::Array(b, other)) => a.len() == b.len() && of.takes(other),
+            (Shape::Record(a), Shape::Record(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && a.1.takes(&b.1))
+            }
+            (Shape::Sum(a, _), Shape::Sum(b, _)) => {
+                let same = |(a, b): (&Constructor, &Constructor)| {
+                    a.name == b.name
+                        && a.payload.len() == b.payload.len()
+                        && a.payload.iter().zip(&b.payload).all(|(a, b)| a.takes(b))
+                };
+                a.len() == b.len() && a.iter().zip(b).all(same)
+            }
+            // What is hidden is only what it is called.
+            (Shape::Opaque(a), Shape::Opaque(b)) => self.name == other.name && a == b,
+            _ => false,
+        }
+    }
+
     /// The word of the protocol for what the type is.
     pub fn kind(&self) -> &'static str {
         match self.shape {
@@ -103,7 +128,7 @@ impl Type {
 
     /// A scalar type.
     pub fn scalar(elem: ElemType) -> Arc<Type> {
-        Arc::new(Type { name: elem.name().into(), shape: Shape::Scalar(elem) })
+        Type::unnamed(elem.name().into(), Shape::Scalar(elem))
     }
 
     /// The type of arrays with more dimensions.
@@ -116,21 +141,26 @@ impl Type {
         }
         let brackets = "[]".repeat(extents.len());
         let name = match element.shape {
-            Shape::Sum(..) => format!("{brackets}({})", element.name),
+            Shape::Sum(..) if !element.is_named => format!("{brackets}({})", element.name),
             _ => format!("{brackets}{}", element.name),
         };
-        Arc::new(Type { name, shape: Shape::Array(extents.to_vec(), element.clone()) })
+        Type::unnamed(name, Shape::Array(extents.to_vec(), element.clone()))
+    }
+
+    /// A type that is called by its structure.
+    fn unnamed(name: String, shape: Shape) -> Arc<Type> {
+        Arc::new(Type { name, is_named: false, shape })
     }
 
     /// A record; a tuple if the fields are numbered.
-    fn record(fields: Vec<(String, Arc<Type>)>) -> Arc<Type> {
+    pub(super) fn record(fields: Vec<(String, Arc<Type>)>) -> Arc<Type> {
         let tuple = fields.iter().enumerate().all(|(k, (name, _))| *name == k.to_string());
         let items: Vec<String> = (fields.iter())
             .map(|(name, ty)| if tuple { ty.name.clone() } else { format!("{name}: {}", ty.name) })
             .collect();
         let items = items.join(", ");
         let name = if tuple { format!("({items})") } else { format!("{{{items}}}") };
-        Arc::new(Type { name, shape: Shape::Record(fields) })
+        Type::unnamed(name, Shape::Record(fields))
     }
 
     /// What parts are where they are not in use: an array of these extents for each.
@@ -156,7 +186,6 @@ impl Type {
     fn sum(constructors: Vec<(String, Vec<Arc<Type>>)>) -> Arc<Type> {
         let mut slots: Vec<Slot> = Vec::new();
         let mut all = Vec::new();
-        let mut names = Vec::new();
         for (name, payload) in constructors {
             let mut own: Vec<usize> = Vec::new();
             let mut extents = Vec::new();
@@ -169,14 +198,23 @@ impl Type {
                 }
                 own.push(slot);
             }
-            let argument = |ty: &Arc<Type>| match ty.shape {
-                Shape::Sum(..) => format!(" ({})", ty.name),
-                _ => format!(" {}", ty.name),
-            };
-            names.push(format!("#{name}{}", payload.iter().map(argument).collect::<String>()));
             all.push(Constructor { name, payload, slots: own });
         }
-        Arc::new(Type { name: names.join(" | "), shape: Shape::Sum(all, slots) })
+        Type::of_constructors(all, slots)
+    }
+
+    /// A sum of these constructors, whose payloads lie in these slots.
+    pub(super) fn of_constructors(constructors: Vec<Constructor>, slots: Vec<Slot>) -> Arc<Type> {
+        let argument = |ty: &Arc<Type>| match ty.shape {
+            Shape::Sum(..) if !ty.is_named => format!(" ({})", ty.name),
+            _ => format!(" {}", ty.name),
+        };
+        let text = |constructor: &Constructor| {
+            let payload: String = constructor.payload.iter().map(argument).collect();
+            format!("#{}{payload}", constructor.name)
+        };
+        let names: Vec<String> = constructors.iter().map(text).collect();
+        Type::unnamed(names.join(" | "), Shape::Sum(constructors, slots))
     }
 }
 
@@ -200,9 +238,11 @@ pub struct Types {
 }
 
 impl Types {
-    /// The types of this program.
-    pub fn of(program: &VerifiedModule) -> Types {
+    /// The types of this program. Those that its source has names for are called by them, if the source is there.
+    pub fn of(program: &VerifiedModule, source: Option<&str>) -> Types {
         let program = program.module();
+        let arena = Bump::new();
+        let mut declared = Declared::of(&arena, source);
         let mut reading = Reading::default();
         for entry in &program.entries {
             each_value(program, entry, &mut |value, parts| reading.learn(value, parts));
@@ -211,14 +251,23 @@ impl Types {
         for entry in &program.entries {
             let mut found = Vec::new();
             each_value(program, entry, &mut |value, parts| found.push(reading.value(value, parts)));
-            let results = found.split_off(entry.params.len());
+            let mut results = found.split_off(entry.params.len());
+            let count = results.len();
+            found.iter_mut().enumerate().for_each(|(k, (_, ty))| *ty = declared.param(&entry.name, k, ty));
+            for (k, (_, ty)) in results.iter_mut().enumerate() {
+                *ty = declared.result(&entry.name, k, count, ty);
+            }
             let output = match results.as_slice() {
                 [(_, single)] => single.clone(),
                 several => {
                     let fields = several.iter().enumerate().map(|(k, (_, ty))| (k.to_string(), ty.clone()));
-                    Type::record(fields.collect())
+                    declared.output(&entry.name, Type::record(fields.collect()))
                 }
             };
+            if output.is_named {
+                // A tuple with a name is one result, whose components are not told apart.
+                results = vec![(results.iter().all(|(unique, _)| *unique), output.clone())];
+            }
             found.iter().chain(&results).for_each(|(_, ty)| types.mention(ty));
             types.mention(&output);
             types.entries.push(EntryTypes { name: entry.name.clone(), params: found, results, output });
@@ -305,7 +354,7 @@ impl Reading {
             Some(read) => read,
             None => {
                 let name = without_sizes(value.ty.trim_start_matches('*'));
-                (unique, Arc::new(Type { name, shape: Shape::Opaque(parts.to_vec()) }))
+                (unique, Type::unnamed(name, Shape::Opaque(parts.to_vec())))
             }
         }
     }
@@ -374,7 +423,7 @@ impl Reading {
                     return Some(Type::scalar(elem));
                 }
                 let shape = Shape::Opaque(self.hidden.get(&name)?.clone());
-                Arc::new(Type { name, shape })
+                Type::unnamed(name, shape)
             }
             TypeExpKind::Arrow(..) | TypeExpKind::Error => return None,
         })
@@ -474,7 +523,7 @@ mod tests {
     /// The types of entry points, a line for each type: its kind, its name, and what it consists of.
     fn shown(source: &str) -> String {
         let program = Program::from_source("p.fut", source).expect("a right program");
-        let types = Types::of(program.module());
+        let types = Types::of(program.module(), None);
         let line = |ty: &Arc<Type>| {
             let parts: Vec<String> = ty.parts().iter().map(ValueType::to_string).collect();
             format!("{} {} = {}", ty.kind(), ty.name, parts.join(" "))
