@@ -1,0 +1,457 @@
+"""Entry points over the blocks of Dask arrays.
+
+>>> import dask.array, galopvm, galopvm.dask
+>>> program = galopvm.compile("entry squares [n] (xs: [n]f64): [n]f64 = map (\\\\x -> x * x) xs")
+>>> xs = dask.array.arange(6, chunks=2, dtype="float64")
+>>> galopvm.dask.map_blocks(program.squares, xs).compute()
+array([ 0.,  1.,  4.,  9., 16., 25.])
+
+The sizes in the types of an entry point say how blocks meet (`grid.py`): what has the size `n` is cut alike, and a result with the size
+`n` is cut so too. Dask arrays are given block by block; everything else - scalars, NumPy arrays, Dask's delayed values - is
+given whole to each block. All is lazy, names are made of the program and the arguments, and a program is one value of
+the graph that each worker gets once. Exceptions keep their class and say which block it was.
+"""
+
+import numbers
+
+import dask.array as da
+import numpy as np
+from dask.base import normalize_token, tokenize
+from dask.delayed import Delayed, delayed
+from dask.highlevelgraph import HighLevelGraph
+
+from . import tasks
+from ._galopvm import Entry, Program
+from .carried import digest
+from .grid import Grid
+from .types import Leaf, result_of, type_of
+
+__all__ = ["call", "histogram", "map_blocks", "reduce", "scan", "stencil"]
+
+
+@normalize_token.register(Program)
+def _program_token(program):
+    _, (code, options) = program.__reduce__()
+    return "galopvm.Program", digest(code, options)
+
+
+@normalize_token.register(Entry)
+def _entry_token(entry):
+    _, (code, options, name) = entry.__reduce__()
+    return "galopvm.Entry", digest(code, options), name
+
+
+class _Step:
+    """An entry point in a graph: the key of its program, and the types of what it takes and gives."""
+
+    def __init__(self, entry, function):
+        if not isinstance(entry, Entry):
+            raise TypeError(f"{function} needs an entry point of a program, not {type(entry).__name__}")
+        self.name = entry.name
+        self.params = [(name, type_of(text)) for name, text in entry.params]
+        self.result = result_of(entry)
+        for what, found in [*((f"`{name}`", param) for name, param in self.params), ("the result", self.result)]:
+            if found.opaque():
+                raise TypeError(
+                    f"{what} of `{self.name}` is of type {found}: its values cannot travel between processes; "
+                    "use numbers, arrays, tuples or records of them"
+                )
+        code = tasks.Code(entry)
+        self.key = f"galopvm-{tokenize(code)}"
+        self.code = Delayed(self.key, HighLevelGraph({self.key: {self.key: code}}, {self.key: set()}))
+        self.carried = tasks.Step(self.name, self.params, self.result)
+
+    def needs(self, function, types):
+        """That the entry point takes and gives what it has to, the result last."""
+        found = [param for _, param in self.params] + [self.result]
+        if len(found) != len(types) or not all(a.like(b) for a, b in zip(found, types)):
+            texts = ", ".join(str(param) for param in found[:-1])
+            wanted = ", ".join(str(param) for param in types[:-1])
+            raise TypeError(
+                f"{function} needs an entry point that takes ({wanted}) and gives {types[-1]}, but `{self.name}` "
+                f"takes ({texts}) and gives {found[-1]}"
+            )
+
+
+class _Use(_Step):
+    """An entry point with its arguments, each leaf of which is a block of an array or whole."""
+
+    def __init__(self, entry, arguments, function, change=None):
+        super().__init__(entry, function)
+        if len(arguments) != len(self.params):
+            names = ", ".join(f"{name}: {param}" for name, param in self.params)
+            raise TypeError(f"`{self.name}` takes {len(self.params)} arguments ({names}), {len(arguments)} are given")
+        self.grid = Grid(self.name)
+        self.dependencies = [self.code]
+        self.layers = {}
+        self.leaves = []
+        wholes = []
+        arrays = []
+        for (name, param), argument in zip(self.params, arguments):
+            for number, leaf, value in _leaves(name, param, argument):
+                if isinstance(value, da.Array) and leaf.sizes:
+                    arrays.append((len(self.leaves), name, leaf, _fitting(self.name, name, leaf, value)))
+                    self.leaves.append(None)
+                else:
+                    wholes.append((name, leaf))
+                    self.leaves.append(self._whole(name, param, number, leaf, value))
+        cut = self.grid.place([(name, leaf, array) for _, name, leaf, array in arrays])
+        if change is not None:
+            cut = change(cut)
+            self.grid.place([(name, leaf, array) for (_, name, leaf, _), array in zip(arrays, cut)])
+        for (at, _, leaf, _), array in zip(arrays, cut):
+            self.leaves[at] = (array, leaf.sizes)
+            self.dependencies.append(array)
+        for (name, leaf), (shape, _) in zip(wholes, [found for found in self.leaves if isinstance(found[0], _Shape)]):
+            self.grid.whole(name, leaf, shape.shape)
+        self.token = tokenize(entry, *arguments)
+
+    def _whole(self, name, param, number, leaf, value):
+        """What is known of a whole value's shape, and its key or itself."""
+        if isinstance(value, da.Array):
+            _fitting(self.name, name, leaf, value)
+            self.dependencies.append(value)
+            return _Shape(()), (value.name,)
+        if isinstance(value, Delayed):
+            self.dependencies.append(value)
+            if isinstance(param, Leaf):
+                return _Shape(None), value.key
+            key = f"{self.name}-argument-{tokenize(value.key, str(param), number)}"
+            self.layers[key] = (tasks.part, value.key, param, number)
+            return _Shape(None), key
+        if not leaf.sizes:
+            if isinstance(value, numbers.Integral) and isinstance(param, Leaf):
+                self.grid.known[name] = int(value)
+            return _Shape(()), value
+        value = value if isinstance(value, np.ndarray) else np.asarray(value, dtype=leaf.dtype)
+        _fitting(self.name, name, leaf, value)
+        key = f"{self.name}-argument-{tokenize(value)}"
+        self.layers[key] = value
+        return _Shape(value.shape), key
+
+    def task(self, block, ranges, shapes=None):
+        """The call for a block of the grid."""
+        lie = dict(zip(self.grid.chunks, block))
+        leaves = []
+        for found, how in self.leaves:
+            leaves.append(how if isinstance(found, _Shape) else (found.name, *(lie[size] for size in how)))
+        place = tasks.Place(block, ranges, shapes)
+        return (tasks.call, self.key, self.carried, place, leaves)
+
+    def cut(self, leaf, chunks=None):
+        """The axis of the grid that each axis of a result follows, or None, and the sizes of the result's blocks.
+
+        What has no axis follows, in order, those that would be lost.
+        """
+        grid = self.grid
+        axes = [size if size in grid.chunks else None for size in leaf.sizes]
+        lost = [axis for axis in grid.chunks if grid.blocks(axis) > 1 and axis not in axes]
+        axes = [axis if axis or not lost else lost.pop(0) for axis in axes]
+        if lost:
+            raise ValueError(
+                f"`{self.name}` gives {leaf} for each block, but there are {grid.blocks(lost[0])} blocks along [{lost[0]}], which "
+                "is none of its sizes: rechunk to one block, or reduce"
+            )
+        twice = next((axis for axis in axes if axis and axes.count(axis) > 1 and grid.blocks(axis) > 1), None)
+        if twice:
+            raise ValueError(f"`{self.name}` gives {leaf}: rechunk the arguments to one block along [{twice}]")
+        sizes = []
+        for size, axis in zip(leaf.sizes, axes):
+            sizes.append(grid.chunks[size] if size in grid.chunks else (grid.extent(size),) * grid.blocks(axis))
+        if chunks is not None:
+            sizes = self._told(leaf, chunks, sizes)
+        return axes, tuple(sizes)
+
+    def _told(self, leaf, chunks, sizes):
+        told = []
+        for given, found in zip(chunks, sizes):
+            told.append((given,) * len(found) if isinstance(given, numbers.Number) else tuple(given))
+        if len(chunks) != len(sizes) or any(len(a) != len(b) for a, b in zip(told, sizes)):
+            blocks = tuple(len(found) for found in sizes)
+            raise ValueError(f"`{self.name}` gives {leaf} in blocks {blocks}, for which chunks={chunks!r} is not")
+        return told
+
+    def graph(self, name, layer, others=()):
+        """The graph of a layer over the arguments."""
+        dependencies = [*self.dependencies, *others]
+        return HighLevelGraph.from_collections(name, {**self.layers, **layer}, dependencies=dependencies)
+
+
+class _Shape:
+    """The shape of a whole argument, None if it is not known before it is computed."""
+
+    def __init__(self, shape):
+        self.shape = shape
+
+
+def _leaves(name, param, argument):
+    """The leaves of an argument: number, type and value of each."""
+    leaves = param.leaves()
+    if isinstance(argument, Delayed):
+        return [(number, leaf, argument) for number, leaf in enumerate(leaves)]
+    if not isinstance(param, Leaf) and isinstance(argument, (da.Array, np.ndarray)):
+        raise TypeError(f"`{name}` is of type {param}: give a tuple of arrays")
+    try:
+        values = param.parts(argument)
+    except TypeError as error:
+        raise TypeError(f"`{name}`: {error}") from None
+    return [(number, leaf, value) for number, (leaf, value) in enumerate(zip(leaves, values))]
+
+
+def _fitting(entry, name, leaf, array):
+    if array.dtype != leaf.dtype or array.ndim != len(leaf.sizes):
+        raise TypeError(
+            f"`{entry}` takes `{name}`: {leaf}, that is {leaf.dtype} of {len(leaf.sizes)} dimensions, not {array.dtype} of {array.ndim}"
+        )
+    return array
+
+
+def _array(name, graph, sizes, dtype):
+    return da.Array(graph, name, sizes, dtype=dtype, meta=np.empty((0,) * len(sizes), dtype))
+
+
+def _collection(name, graph, type, blocks, cuts):
+    """A result as Dask arrays: of one leaf itself, of several as many arrays.
+
+    `blocks` has the key of the value for each combination of the axes in `cuts`, where None is an axis of one block.
+    """
+    if isinstance(type, Leaf):
+        ((_, sizes),) = cuts
+        return _array(name, graph, sizes, type.dtype)
+    arrays = []
+    for number, (leaf, (axes, sizes)) in enumerate(zip(type.leaves(), cuts)):
+        own = f"{name.rsplit('-', 1)[0]}-part-{tokenize(name, number)}"
+        layer = {(own, *_index(axes, lie)): (tasks.part, key, type, number) for lie, key in blocks}
+        layers = {**graph.layers, own: layer}
+        dependencies = {**graph.dependencies, own: {name}}
+        arrays.append(_array(own, HighLevelGraph(layers, dependencies), sizes, leaf.dtype))
+    return type.value(iter(arrays))
+
+
+def _index(axes, lie):
+    """The number of a block along some axes."""
+    return tuple(lie.get(axis, 0) for axis in axes)
+
+
+def call(entry, *arguments):
+    """One call, with all arguments whole: a delayed value."""
+    whole = [_whole(argument) for argument in arguments]
+    use = _Use(entry, whole, "call")
+    name = f"{entry.name}-{tokenize('call', use.token)}"
+    return Delayed(name, use.graph(name, {name: use.task((), None)}))
+
+
+def _whole(argument):
+    if isinstance(argument, da.Array) and argument.ndim:
+        return delayed(argument)
+    if isinstance(argument, dict):
+        return {name: _whole(part) for name, part in argument.items()}
+    if isinstance(argument, (tuple, list)):
+        parts = [_whole(part) for part in argument]
+        return type(argument)(*parts) if hasattr(argument, "_fields") else type(argument)(parts)
+    return argument
+
+
+def map_blocks(entry, *arguments, chunks=None):
+    """The entry point for each block.
+
+    A tuple or record of results is one of Dask arrays. Sizes of the result that are none of the arguments' are unknown to Dask, unless
+    they are a constant, or `chunks` tells them: for each axis the size of all blocks, or of each.
+    """
+    use = _Use(entry, arguments, "map_blocks")
+    leaves = use.result.leaves()
+    if chunks is not None and not isinstance(use.result, Leaf):
+        raise TypeError(f"`{use.name}` gives {use.result}: chunks are told of one array only")
+    cuts = [use.cut(leaf, chunks) for leaf in leaves]
+    name = f"{use.name}-{tokenize('map_blocks', use.token, chunks)}"
+    layer, blocks = {}, []
+    for block, ranges in use.grid.places():
+        lie = dict(zip(use.grid.chunks, block))
+        shapes = [tuple(own[at] for own, at in zip(sizes, _index(axes, lie))) for axes, sizes in cuts]
+        key = (name, *(_index(cuts[0][0], lie) if isinstance(use.result, Leaf) else block))
+        layer[key] = use.task(block, ranges, shapes)
+        blocks.append((lie, key))
+    return _collection(name, use.graph(name, layer), use.result, blocks, cuts)
+
+
+def reduce(entry, combine, *arguments, split_every=8):
+    """The entry point for each block, and what it gives combined by another, which has to be associative.
+
+    Sizes of the arguments that the entry point's result has as well stay; over the others partial results are combined, in the order of
+    the blocks, up to `split_every` of them in a task. The result is a Dask array; of a tuple or record it is one of
+    Dask arrays if such a size stays, and a delayed value otherwise.
+    """
+    return _reduced(_Use(entry, arguments, "reduce"), combine, split_every, "reduce")
+
+
+def histogram(entry, *arguments, combine=None, split_every=8):
+    """The bins of each block by the entry point, combined by sum or by another entry point."""
+    return _reduced(_Use(entry, arguments, "histogram"), combine, split_every, "histogram")
+
+
+def _reduced(use, combine, split_every, function):
+    if not isinstance(split_every, numbers.Integral) or split_every < 2:
+        raise ValueError(f"split_every is 2 or more, not {split_every!r}")
+    grid, result = use.grid, use.result
+    code, step, others = None, use.carried, []
+    if combine is not None or function == "reduce":
+        by = _Step(combine, function)
+        by.needs(function, [result, result, result])
+        code, step, others = by.key, by.carried, [by.code]
+    leaves = result.leaves()
+    stay = [axis for axis in grid.chunks if any(axis in leaf.sizes for leaf in leaves)]
+    for leaf in leaves:
+        lost = [axis for axis in stay if axis not in leaf.sizes and grid.blocks(axis) > 1]
+        if lost:
+            raise ValueError(
+                f"`{use.name}` gives {result}, of which {leaf} has not the size [{lost[0]}], along which there are "
+                f"{grid.blocks(lost[0])} blocks: rechunk to one block"
+            )
+        if any(leaf.sizes.count(axis) > 1 and grid.blocks(axis) > 1 for axis in stay):
+            raise ValueError(f"`{use.name}` gives {leaf}: rechunk the arguments to one block along each size")
+    token = tokenize(function, use.token, combine, split_every)
+    name = f"{combine.name if combine is not None else 'sum'}-{token}"
+    partial = f"{use.name}-partial-{token}"
+    layer, groups = {}, {}
+    for block, ranges in grid.places():
+        lie = dict(zip(grid.chunks, block))
+        layer[(partial, *block)] = use.task(block, ranges)
+        groups.setdefault(_index(stay, lie), []).append((partial, *block))
+    is_value = not isinstance(result, Leaf) and not stay
+    blocks = []
+    for group, keys in groups.items():
+        level = 0
+        place = tasks.Place()
+        while len(keys) > split_every:
+            some = [keys[at : at + split_every] for at in range(0, len(keys), split_every)]
+            keys = [(f"{name}-tree", level, *group, number) for number in range(len(some))]
+            layer.update({key: (tasks.combined, code, step, place, parts) for key, parts in zip(keys, some)})
+            level += 1
+        lie = dict(zip(stay, group))
+        key = (name, *(_index(leaves[0].sizes, lie) if isinstance(result, Leaf) else group))
+        key = name if is_value else key
+        layer[key] = (tasks.combined, code, step, place, keys)
+        blocks.append((lie, key))
+    graph = use.graph(name, layer, others)
+    if is_value:
+        return Delayed(name, graph)
+    cuts = []
+    for leaf in leaves:
+        axes = [size if size in stay else None for size in leaf.sizes]
+        cuts.append((axes, tuple(grid.chunks[size] if size in stay else (grid.extent(size),) for size in leaf.sizes)))
+    return _collection(name, graph, result, blocks, cuts)
+
+
+def scan(entry, combine, apply, *arguments, axis=0):
+    """Each block's scan by the entry point, after what is carried to it from the blocks before.
+
+    The entry point's results have a row for each row of its arguments, the last of which is the total of the block. `combine` is the operator,
+    of two totals; `apply` gives a block's scan after a total: it takes the total and the scan. The entry points see `axis` as the
+    first one.
+    """
+    arguments = [_to_front(argument, axis) for argument in arguments]
+    use = _Use(entry, arguments, "scan")
+    grid, result = use.grid, use.result
+    along = next(iter(grid.chunks), None)
+    for leaf in result.leaves():
+        if along is None or leaf.sizes[:1] != (along,):
+            raise TypeError(f"scan needs an entry point that gives a row for each row [{along}], `{use.name}` gives {result}")
+    total = result.inner()
+    operator, applied = _Step(combine, "scan"), _Step(apply, "scan")
+    operator.needs("scan", [total, total, total])
+    applied.needs("scan", [total, result, result])
+    cuts = [use.cut(leaf) for leaf in result.leaves()]
+    token = tokenize("scan", use.token, combine, apply, axis)
+    name, first = f"{applied.name}-{token}", f"{use.name}-scan-{token}"
+    last, carry = f"{use.name}-total-{token}", f"{operator.name}-carry-{token}"
+    layer, blocks = {}, []
+    for block, ranges in grid.places():
+        lie = dict(zip(grid.chunks, block))
+        shapes = [tuple(own[at] for own, at in zip(sizes, _index(axes, lie))) for axes, sizes in cuts]
+        number, rest = block[0], block[1:]
+        before = (number - 1, *rest)
+        place = tasks.Place(block, ranges)
+        layer[(first, *block)] = use.task(block, ranges, shapes)
+        layer[(last, *block)] = (tasks.last, use.carried, (first, *block))
+        if number == 1:
+            layer[(carry, *block)] = (tasks.joined, operator.key, operator.carried, place, None, (last, *before))
+        elif number > 1:
+            layer[(carry, *block)] = (
+                (tasks.joined, operator.key, operator.carried, place, (carry, *before), (last, *before))
+            )
+        key = (name, *(_index(cuts[0][0], lie) if isinstance(result, Leaf) else block))
+        carried = (carry, *block) if number else None
+        layer[key] = (tasks.moved_on, applied.key, applied.carried, place, carried, (first, *block))
+        blocks.append((lie, key))
+    graph = use.graph(name, layer, [operator.code, applied.code])
+    found = _collection(name, graph, result, blocks, cuts)
+    return _from_front(found, axis)
+
+
+def _to_front(argument, axis):
+    """The arrays of an argument with an axis as their first."""
+    if isinstance(argument, dict):
+        return {name: _to_front(part, axis) for name, part in argument.items()}
+    if isinstance(argument, (tuple, list)):
+        return tuple(_to_front(part, axis) for part in argument)
+    return da.moveaxis(argument, axis, 0) if axis and isinstance(argument, da.Array) and argument.ndim else argument
+
+
+def _from_front(found, axis):
+    if isinstance(found, tuple):
+        parts = [_from_front(part, axis) for part in found]
+        return type(found)(*parts) if hasattr(found, "_fields") else tuple(parts)
+    return da.moveaxis(found, 0, axis) if axis else found
+
+
+def stencil(entry, *arguments, depth, boundary="reflect"):
+    """The entry point for each block with the elements around it, of which it gives the inner part.
+
+    `depth` is how many elements it gets on each side, for all axes or for each (a tuple, or a dictionary); `boundary` is what lies around
+    the array: "reflect", "periodic", "nearest", a number, a dictionary of these by axes, or "none", by which the
+    result is smaller by `depth` on each side.
+    """
+    inner = []
+
+    def with_halo(arrays):
+        ranks = {array.ndim for array in arrays}
+        if len(ranks) != 1:
+            raise ValueError(f"stencil needs Dask arrays of the same rank for `{entry.name}`, not of {sorted(ranks) or 'none'}")
+        (rank,) = ranks
+        depths = _depths(depth, rank)
+        halos = []
+        for array in arrays:
+            around = {axis: boundary.get(axis, "none") for axis in range(rank)} if isinstance(boundary, dict) else boundary
+            halos.append(da.overlap.overlap(array, dict(enumerate(depths)), around))
+        for axis, (own, chunks) in enumerate(zip(depths, halos[0].chunks)):
+            inner.append(tuple(size - 2 * own for size in chunks))
+            if any(size < 0 for size in inner[-1]):
+                raise ValueError(f"depth {own} is more than the blocks {array.chunks[axis]} of axis {axis} have")
+        return halos
+
+    use = _Use(entry, arguments, "stencil", with_halo)
+    result, grid = use.result, use.grid
+    if len(grid.chunks) != len(inner):
+        raise TypeError(f"stencil needs arrays with the same sizes for `{use.name}`, not of {', '.join(grid.chunks)}")
+    if any(len(leaf.sizes) != len(inner) for leaf in result.leaves()):
+        raise TypeError(f"stencil needs an entry point that gives arrays of {len(inner)} dimensions, `{use.name}` gives {result}")
+    # Blocks are told of by where their inner part lies.
+    grid.chunks = dict(zip(grid.chunks, inner))
+    cuts = [(list(grid.chunks), tuple(inner)) for _ in result.leaves()]
+    name = f"{use.name}-{tokenize('stencil', use.token, depth, boundary)}"
+    layer, blocks = {}, []
+    for block, ranges in grid.places():
+        shape = tuple(sizes[number] for sizes, number in zip(inner, block))
+        layer[(name, *block)] = use.task(block, ranges, [shape] * len(cuts))
+        blocks.append((dict(zip(grid.chunks, block)), (name, *block)))
+    return _collection(name, use.graph(name, layer), result, blocks, cuts)
+
+
+def _depths(depth, rank):
+    """The depth along each axis."""
+    if isinstance(depth, dict):
+        depth = tuple(depth.get(axis, 0) for axis in range(rank))
+    depths = (depth,) * rank if isinstance(depth, numbers.Integral) else tuple(depth)
+    if len(depths) != rank or not all(isinstance(own, numbers.Integral) and own >= 0 for own in depths):
+        raise ValueError(f"depth is a number, or {rank} of them, not {depth!r}")
+    return depths
