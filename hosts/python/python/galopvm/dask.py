@@ -114,7 +114,7 @@ class _Use(_Step):
             return _Shape(()), (value.name,)
         if isinstance(value, Delayed):
             self.dependencies.append(value)
-            if isinstance(param, Leaf):
+            if number is None:
                 return _Shape(None), value.key
             key = f"{self.name}-argument-{tokenize(value.key, str(param), number)}"
             self.layers[key] = (tasks.part, value.key, param, number)
@@ -185,9 +185,9 @@ class _Shape:
 
 
 def _leaves(name, param, argument):
-    """The leaves of an argument: number, type and value of each."""
+    """The leaves of an argument: type and value of each, and its number if the value is delayed with all the others."""
     leaves = param.leaves()
-    if isinstance(argument, Delayed):
+    if isinstance(argument, Delayed) and not isinstance(param, Leaf):
         return [(number, leaf, argument) for number, leaf in enumerate(leaves)]
     if not isinstance(param, Leaf) and isinstance(argument, (da.Array, np.ndarray)):
         raise TypeError(f"`{name}` is of type {param}: give a tuple of arrays")
@@ -195,7 +195,7 @@ def _leaves(name, param, argument):
         values = param.parts(argument)
     except TypeError as error:
         raise TypeError(f"`{name}`: {error}") from None
-    return [(number, leaf, value) for number, (leaf, value) in enumerate(zip(leaves, values))]
+    return [(None, leaf, value) for leaf, value in zip(leaves, values)]
 
 
 def _fitting(entry, name, leaf, array):

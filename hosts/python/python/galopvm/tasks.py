@@ -28,8 +28,11 @@ class Code:
         owner = threading.get_ident() if "memory_limit" in self.options else None
         return carried.program(self.bytecode, self.options, owner).entries[name]
 
-    def own(self, array):
-        return np.array(array) if "memory_limit" in self.options else array
+    def own(self, leaf, value):
+        """A value as tasks give it: scalars as those of NumPy, so that they keep their type in further operations."""
+        if not leaf.sizes:
+            return leaf.dtype.type(value)
+        return np.array(value) if "memory_limit" in self.options else value
 
 
 class Step:
@@ -66,7 +69,7 @@ def call(code, step, place, leaves):
         arguments.append(param.value(_scalars(param, given)))
     try:
         value = code.entry(step.entry)(*arguments)
-        found = [code.own(leaf) for leaf in step.result.parts(value)]
+        found = [code.own(leaf, part) for leaf, part in zip(step.result.leaves(), step.result.parts(value))]
         if place.shapes is not None:
             _check(found, place.shapes)
     except (Error, TypeError, ValueError, ArithmeticError, RuntimeError, MemoryError) as error:
