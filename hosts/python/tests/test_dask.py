@@ -1,8 +1,10 @@
 """Entry points over Dask arrays, against NumPy on the whole arrays: with threads, and on a cluster of four processes."""
 
 import ast
+import contextlib
 import doctest
 import inspect
+import io
 import itertools
 import os
 import pickle
@@ -12,6 +14,7 @@ import sys
 import threading
 import time
 import unittest
+from unittest import mock
 
 import numpy as np
 
@@ -192,6 +195,19 @@ class Map(Blocks):
             self.same(blocks.map_blocks(prog.weighted, cut, given), np.ones((6, 4)) * ws)
         half = blocks.call(prog.add, 0.25, dask.delayed(0.25))
         self.same(blocks.map_blocks(prog.axpy, half, da.ones(5, chunks=2), da.zeros(5, chunks=2)), np.full(5, 0.5))
+
+    def test_calls_take_arrays_whole(self):
+        prog = program()
+        for xs, cut in arrays(2):
+            np.testing.assert_array_equal(blocks.call(prog.turned, cut).compute(), xs.T)
+            self.assertAlmostEqual(blocks.call(prog.total2, cut).compute(), xs.sum())
+        some = da.from_array(np.arange(12.0), chunks=5)
+        graphs = []
+        for _ in range(4):
+            some = da.from_delayed(blocks.call(prog.squares1, some), (12,), dtype="f8").rechunk(5)
+            graphs.append(len(dict(some.__dask_graph__())))
+        steps = np.diff(graphs)
+        self.assertTrue((steps == steps[0]).all(), graphs)
 
     def test_graphs_are_lazy_and_have_the_program_once(self):
         prog = program()
@@ -443,6 +459,35 @@ class Cluster(unittest.TestCase):
 class Examples(unittest.TestCase):
     def test_the_module_shows_what_is_true(self):
         self.assertEqual(doctest.testmod(blocks).failed, 0)
+
+    def shown(self, name):
+        """What an example prints."""
+        text = io.StringIO()
+        path = os.path.join(os.path.dirname(__file__), "..", "..", "..", "examples", "hosts", "python", name)
+        with contextlib.redirect_stdout(text), mock.patch.object(sys, "argv", [path]):
+            runpy.run_path(path, run_name="__main__")
+        return text.getvalue().splitlines()
+
+    def test_k_means(self):
+        *centres, cost = self.shown("kmeans.py")
+        texts = [line.split(" points around ")[1] for line in centres]
+        places = np.array([ast.literal_eval(text) for text in texts])
+        np.testing.assert_allclose(places, [[0, 0], [4, 9], [8, 1]], atol=0.02)
+        self.assertEqual(sum(int(line.split()[0]) for line in centres), 400_000)
+        # Of a variance of 1 in each of two dimensions.
+        self.assertRegex(cost, r"distance (2.0|1.9)")
+
+    def test_terrain(self):
+        *counts, steepest = self.shown("terrain.py")
+        along = np.arange(2000, dtype="f4") * np.float32(5)
+        xs, ys = along[None, :], along[:, None]
+        heights = 800 * np.exp(-((xs - 4000) ** 2 + (ys - 6000) ** 2) / 6e6) + 20 * np.sin(xs / 90) * np.sin(ys / 70)
+        around = np.pad(heights, 1, mode="edge")
+        slopes = np.hypot(around[1:-1, 2:] - around[1:-1, :-2], around[2:, 1:-1] - around[:-2, 1:-1]) / 10
+        wanted = np.histogram(slopes, bins=8, range=(0, 1))[0]
+        # A slope on the edge of two bins may round to either.
+        np.testing.assert_allclose([int(line.split()[-1]) for line in counts], wanted, atol=50)
+        self.assertIn(f"steepest {slopes.max():.3f}", steepest)
 
     def test_stubs_name_what_is_there(self):
         with open(os.path.splitext(blocks.__file__)[0] + ".pyi", encoding="utf-8") as file:

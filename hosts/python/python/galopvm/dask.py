@@ -17,7 +17,7 @@ import numbers
 import dask.array as da
 import numpy as np
 from dask.base import normalize_token, tokenize
-from dask.delayed import Delayed, delayed
+from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
 from . import tasks
@@ -76,7 +76,7 @@ class _Step:
 class _Use(_Step):
     """An entry point with its arguments, each leaf of which is a block of an array or whole."""
 
-    def __init__(self, entry, arguments, function, change=None):
+    def __init__(self, entry, arguments, function, change=None, is_cut=True):
         super().__init__(entry, function)
         if len(arguments) != len(self.params):
             names = ", ".join(f"{name}: {param}" for name, param in self.params)
@@ -89,7 +89,7 @@ class _Use(_Step):
         arrays = []
         for (name, param), argument in zip(self.params, arguments):
             for number, leaf, value in _leaves(name, param, argument):
-                if isinstance(value, da.Array) and leaf.sizes:
+                if is_cut and isinstance(value, da.Array) and leaf.sizes:
                     arrays.append((len(self.leaves), name, leaf, _fitting(self.name, name, leaf, value)))
                     self.leaves.append(None)
                 else:
@@ -111,7 +111,12 @@ class _Use(_Step):
         if isinstance(value, da.Array):
             _fitting(self.name, name, leaf, value)
             self.dependencies.append(value)
-            return _Shape(()), (value.name,)
+            if value.npartitions == 1:
+                return _Shape(value.shape), (value.name, *(0,) * value.ndim)
+            # Not `dask.delayed(value)`: that copies the graph below, and a loop of calls would double it each time.
+            key = f"{self.name}-argument-{tokenize(value.name)}"
+            self.layers[key] = (tasks.put_together, value.__dask_keys__())
+            return _Shape(value.shape), key
         if isinstance(value, Delayed):
             self.dependencies.append(value)
             if number is None:
@@ -235,21 +240,9 @@ def _index(axes, lie):
 
 def call(entry, *arguments):
     """One call, with all arguments whole: a delayed value."""
-    whole = [_whole(argument) for argument in arguments]
-    use = _Use(entry, whole, "call")
+    use = _Use(entry, arguments, "call", is_cut=False)
     name = f"{entry.name}-{tokenize('call', use.token)}"
     return Delayed(name, use.graph(name, {name: use.task((), None)}))
-
-
-def _whole(argument):
-    if isinstance(argument, da.Array) and argument.ndim:
-        return delayed(argument)
-    if isinstance(argument, dict):
-        return {name: _whole(part) for name, part in argument.items()}
-    if isinstance(argument, (tuple, list)):
-        parts = [_whole(part) for part in argument]
-        return type(argument)(*parts) if hasattr(argument, "_fields") else type(argument)(parts)
-    return argument
 
 
 def map_blocks(entry, *arguments, chunks=None):

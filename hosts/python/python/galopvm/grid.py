@@ -61,7 +61,7 @@ class Grid:
             if shape is None:
                 continue
             known = int(size) if size.isdigit() else self.known.setdefault(size, shape[axis])
-            if known != shape[axis] and not math.isnan(known):
+            if known != shape[axis] and not math.isnan(known) and not math.isnan(shape[axis]):
                 raise ValueError(f"the size {size} of `{self.entry}` is {known}, but {shape[axis]} in `{name}`")
 
     def blocks(self, size):

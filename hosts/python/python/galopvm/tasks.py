@@ -114,6 +114,11 @@ def part(value, type, number):
     return np.asarray(type.parts(value)[number], dtype=type.leaves()[number].dtype)
 
 
+def put_together(blocks):
+    """An array of all its blocks."""
+    return np.block(blocks)
+
+
 def combined(code, step, place, partials):
     """Partial results as one, in their order; without an entry point, their sum."""
     first = partials[0]
