@@ -223,6 +223,14 @@ class Map(Blocks):
         # With its entry point and place, a task is less than the program.
         self.assertLess(whole / len(graph), len(code) / 2)
 
+    def test_what_makes_blocks_is_one_task_with_the_call(self):
+        prog = program()
+        chain = blocks.map_blocks(prog.squares1, blocks.map_blocks(prog.squares1, da.ones(300, chunks=1) + 1))
+        (chain,) = dask.optimize(chain)
+        self.assertEqual(len(dict(chain.__dask_graph__())), 301)
+        (total,) = dask.optimize(blocks.reduce(prog.total1, prog.add, da.ones(64, chunks=1), split_every=8))
+        self.assertLessEqual(len(dict(total.__dask_graph__())), 64 + 8 + 1 + 1)
+
 
 class Reduce(Blocks):
     def test_blocks_of_all_ranks(self):
@@ -448,15 +456,27 @@ class Cluster(unittest.TestCase):
 
         killer = threading.Thread(target=kill)
         killer.start()
-        sums, total = dask.compute(sums, total)
+        again, total = dask.compute(sums, total)
         killer.join()
         self.assertEqual(len(lost), 1)
         # The function that is iterated comes to 2, whatever it begins with.
-        np.testing.assert_allclose(sums, 2 * np.arange(1, 48_001.0))
+        np.testing.assert_allclose(again, 2 * np.arange(1, 48_001.0))
         self.assertAlmostEqual(total, 96_000)
+        # What was computed again is the same to the last bit.
+        np.testing.assert_array_equal(again, sums.compute())
 
 
 class Examples(unittest.TestCase):
+    def test_the_page_for_users_shows_what_is_true(self):
+        page = os.path.join(os.path.dirname(__file__), "..", "..", "..", "docs", "scaling.md")
+        with open(page, encoding="utf-8") as file:
+            code = file.read().split("```python\n")[1].split("```")[0]
+        text = io.StringIO()
+        with contextlib.redirect_stdout(text):
+            exec(code, {"__name__": "__main__"})
+        wanted = [line.split("# ")[1] for line in code.splitlines() if line.startswith("    print(")]
+        self.assertEqual(text.getvalue().splitlines(), wanted)
+
     def test_the_module_shows_what_is_true(self):
         self.assertEqual(doctest.testmod(blocks).failed, 0)
 

@@ -12,6 +12,7 @@ given whole to each block. All is lazy, names are made of the program and the ar
 the graph that each worker gets once. Exceptions keep their class and say which block it was.
 """
 
+import itertools
 import numbers
 
 import dask.array as da
@@ -19,6 +20,7 @@ import numpy as np
 from dask.base import normalize_token, tokenize
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
+from dask.layers import ArrayValuesDep
 
 from . import tasks
 from ._galopvm import Entry, Program
@@ -82,66 +84,84 @@ class _Use(_Step):
             names = ", ".join(f"{name}: {param}" for name, param in self.params)
             raise TypeError(f"`{self.name}` takes {len(self.params)} arguments ({names}), {len(arguments)} are given")
         self.grid = Grid(self.name)
-        self.dependencies = [self.code]
-        self.layers = {}
+        self.token = tokenize(entry, *arguments)
+        # Of each leaf an array with its sizes, or what is whole with None.
         self.leaves = []
-        wholes = []
-        arrays = []
+        wholes, arrays = [], []
         for (name, param), argument in zip(self.params, arguments):
             for number, leaf, value in _leaves(name, param, argument):
+                if isinstance(value, (da.Array, np.ndarray)):
+                    _fitting(self.name, name, leaf, value)
                 if is_cut and isinstance(value, da.Array) and leaf.sizes:
-                    arrays.append((len(self.leaves), name, leaf, _fitting(self.name, name, leaf, value)))
+                    arrays.append((len(self.leaves), name, leaf, value))
                     self.leaves.append(None)
-                else:
-                    wholes.append((name, leaf))
-                    self.leaves.append(self._whole(name, param, number, leaf, value))
+                    continue
+                if isinstance(value, numbers.Integral) and isinstance(param, Leaf):
+                    self.grid.known[name] = int(value)
+                whole, shape = self._whole(param, number, leaf, value)
+                wholes.append((name, leaf, shape))
+                self.leaves.append((whole, None))
+        if is_cut and not arrays:
+            raise TypeError(f"{function} needs a Dask array for a parameter of `{self.name}`; galopvm.dask.call is one call of it")
         cut = self.grid.place([(name, leaf, array) for _, name, leaf, array in arrays])
         if change is not None:
             cut = change(cut)
             self.grid.place([(name, leaf, array) for (_, name, leaf, _), array in zip(arrays, cut)])
         for (at, _, leaf, _), array in zip(arrays, cut):
             self.leaves[at] = (array, leaf.sizes)
-            self.dependencies.append(array)
-        for (name, leaf), (shape, _) in zip(wholes, [found for found in self.leaves if isinstance(found[0], _Shape)]):
-            self.grid.whole(name, leaf, shape.shape)
-        self.token = tokenize(entry, *arguments)
+        for name, leaf, shape in wholes:
+            self.grid.whole(name, leaf, shape)
 
-    def _whole(self, name, param, number, leaf, value):
-        """What is known of a whole value's shape, and its key or itself."""
+    def _whole(self, param, number, leaf, value):
+        """A value that is one of the graph, unless it is a number, and its shape if that is known."""
         if isinstance(value, da.Array):
-            _fitting(self.name, name, leaf, value)
-            self.dependencies.append(value)
             if value.npartitions == 1:
-                return _Shape(value.shape), (value.name, *(0,) * value.ndim)
+                return Delayed((value.name, *(0,) * value.ndim), value.dask, layer=value.name), value.shape
             # Not `dask.delayed(value)`: that copies the graph below, and a loop of calls would double it each time.
-            key = f"{self.name}-argument-{tokenize(value.name)}"
-            self.layers[key] = (tasks.put_together, value.__dask_keys__())
-            return _Shape(value.shape), key
+            return self._argument(value.name, (tasks.put_together, value.__dask_keys__()), [value]), value.shape
         if isinstance(value, Delayed):
-            self.dependencies.append(value)
             if number is None:
-                return _Shape(None), value.key
-            key = f"{self.name}-argument-{tokenize(value.key, str(param), number)}"
-            self.layers[key] = (tasks.part, value.key, param, number)
-            return _Shape(None), key
+                return value, None
+            return self._argument((value.key, number), (tasks.part, value.key, param, number), [value]), None
         if not leaf.sizes:
-            if isinstance(value, numbers.Integral) and isinstance(param, Leaf):
-                self.grid.known[name] = int(value)
-            return _Shape(()), value
+            return value, ()
         value = value if isinstance(value, np.ndarray) else np.asarray(value, dtype=leaf.dtype)
-        _fitting(self.name, name, leaf, value)
-        key = f"{self.name}-argument-{tokenize(value)}"
-        self.layers[key] = value
-        return _Shape(value.shape), key
+        return self._argument(value, value, []), value.shape
 
-    def task(self, block, ranges, shapes=None):
-        """The call for a block of the grid."""
-        lie = dict(zip(self.grid.chunks, block))
-        leaves = []
-        for found, how in self.leaves:
-            leaves.append(how if isinstance(found, _Shape) else (found.name, *(lie[size] for size in how)))
-        place = tasks.Place(block, ranges, shapes)
-        return (tasks.call, self.key, self.carried, place, leaves)
+    def _argument(self, of, task, dependencies):
+        name = f"{self.name}-argument-{tokenize(of)}"
+        return Delayed(name, HighLevelGraph.from_collections(name, {name: task}, dependencies=dependencies))
+
+    def blocks(self, name, axes, shapes=None):
+        """The graph with the entry point's value for each block, by its numbers along these axes; None is an axis of one block.
+
+        It is one that Dask makes single tasks of with what makes the blocks, if nothing else needs these.
+        """
+        grid = self.grid
+        own = [axis if axis and axis not in axes[:at] else f"{name}-{at}" for at, axis in enumerate(axes)]
+        # The others have one block.
+        kept = [axis for axis in own if axis in grid.chunks]
+        places = {}
+        for block, ranges in grid.places():
+            lie = dict(zip(grid.chunks, block))
+            places[_index(kept, lie)] = tasks.Place(block, ranges, shapes and shapes(lie))
+        place = (ArrayValuesDep(tuple(grid.chunks[axis] for axis in kept), places), kept) if kept else (places[()], None)
+        pairs = [(self.code, None), (self.carried, None), place, *self.leaves]
+        made = da.blockwise(
+            tasks.call_block,
+            own,
+            *itertools.chain.from_iterable(pairs),
+            name=name,
+            new_axes={axis: 1 for axis in own if axis not in grid.chunks},
+            align_arrays=False,
+            dtype=object,
+            meta=np.empty((0,) * len(own), object),
+        )
+        return made.dask
+
+    def all_blocks(self, name, shapes=None):
+        """That for the numbers along all axes of the grid."""
+        return self.blocks(name, list(self.grid.chunks), shapes)
 
     def cut(self, leaf, chunks=None):
         """The axis of the grid that each axis of a result follows, or None, and the sizes of the result's blocks.
@@ -176,18 +196,6 @@ class _Use(_Step):
             raise ValueError(f"`{self.name}` gives {leaf} in blocks {blocks}, for which chunks={chunks!r} is not")
         return told
 
-    def graph(self, name, layer, others=()):
-        """The graph of a layer over the arguments."""
-        dependencies = [*self.dependencies, *others]
-        return HighLevelGraph.from_collections(name, {**self.layers, **layer}, dependencies=dependencies)
-
-
-class _Shape:
-    """The shape of a whole argument, None if it is not known before it is computed."""
-
-    def __init__(self, shape):
-        self.shape = shape
-
 
 def _leaves(name, param, argument):
     """The leaves of an argument: type and value of each, and its number if the value is delayed with all the others."""
@@ -215,18 +223,12 @@ def _array(name, graph, sizes, dtype):
     return da.Array(graph, name, sizes, dtype=dtype, meta=np.empty((0,) * len(sizes), dtype))
 
 
-def _collection(name, graph, type, blocks, cuts):
-    """A result as Dask arrays: of one leaf itself, of several as many arrays.
-
-    `blocks` has the key of the value for each combination of the axes in `cuts`, where None is an axis of one block.
-    """
-    if isinstance(type, Leaf):
-        ((_, sizes),) = cuts
-        return _array(name, graph, sizes, type.dtype)
+def _parts(name, graph, type, keys, cuts):
+    """A tuple of Dask arrays: of each leaf one, with the keys of the values that they are part of and where these lie."""
     arrays = []
     for number, (leaf, (axes, sizes)) in enumerate(zip(type.leaves(), cuts)):
         own = f"{name.rsplit('-', 1)[0]}-part-{tokenize(name, number)}"
-        layer = {(own, *_index(axes, lie)): (tasks.part, key, type, number) for lie, key in blocks}
+        layer = {(own, *_index(axes, lie)): (tasks.part, key, type, number) for lie, key in keys}
         layers = {**graph.layers, own: layer}
         dependencies = {**graph.dependencies, own: {name}}
         arrays.append(_array(own, HighLevelGraph(layers, dependencies), sizes, leaf.dtype))
@@ -242,7 +244,11 @@ def call(entry, *arguments):
     """One call, with all arguments whole: a delayed value."""
     use = _Use(entry, arguments, "call", is_cut=False)
     name = f"{entry.name}-{tokenize('call', use.token)}"
-    return Delayed(name, use.graph(name, {name: use.task((), None)}))
+    wholes = [whole for whole, _ in use.leaves]
+    leaves = [whole.key if isinstance(whole, Delayed) else whole for whole in wholes]
+    needed = [use.code, *(whole for whole in wholes if isinstance(whole, Delayed))]
+    task = (tasks.call, use.key, use.carried, tasks.Place(), leaves)
+    return Delayed(name, HighLevelGraph.from_collections(name, {name: task}, dependencies=needed))
 
 
 def map_blocks(entry, *arguments, chunks=None):
@@ -257,14 +263,21 @@ def map_blocks(entry, *arguments, chunks=None):
         raise TypeError(f"`{use.name}` gives {use.result}: chunks are told of one array only")
     cuts = [use.cut(leaf, chunks) for leaf in leaves]
     name = f"{use.name}-{tokenize('map_blocks', use.token, chunks)}"
-    layer, blocks = {}, []
-    for block, ranges in use.grid.places():
-        lie = dict(zip(use.grid.chunks, block))
-        shapes = [tuple(own[at] for own, at in zip(sizes, _index(axes, lie))) for axes, sizes in cuts]
-        key = (name, *(_index(cuts[0][0], lie) if isinstance(use.result, Leaf) else block))
-        layer[key] = use.task(block, ranges, shapes)
-        blocks.append((lie, key))
-    return _collection(name, use.graph(name, layer), use.result, blocks, cuts)
+
+    def shapes(lie):
+        return [tuple(own[at] for own, at in zip(sizes, _index(axes, lie))) for axes, sizes in cuts]
+
+    return _blocks_of(use, name, cuts, shapes)
+
+
+def _blocks_of(use, name, cuts, shapes):
+    """The results for all blocks as Dask arrays."""
+    if isinstance(use.result, Leaf):
+        ((axes, sizes),) = cuts
+        return _array(name, use.blocks(name, axes, shapes), sizes, use.result.dtype)
+    lies = [dict(zip(use.grid.chunks, block)) for block in use.grid.coordinates(use.grid.chunks)]
+    keys = [(lie, (name, *lie.values())) for lie in lies]
+    return _parts(name, use.all_blocks(name, shapes), use.result, keys, cuts)
 
 
 def reduce(entry, combine, *arguments, split_every=8):
@@ -305,10 +318,10 @@ def _reduced(use, combine, split_every, function):
     token = tokenize(function, use.token, combine, split_every)
     name = f"{combine.name if combine is not None else 'sum'}-{token}"
     partial = f"{use.name}-partial-{token}"
+    below = use.all_blocks(partial)
     layer, groups = {}, {}
-    for block, ranges in grid.places():
+    for block in grid.coordinates(grid.chunks):
         lie = dict(zip(grid.chunks, block))
-        layer[(partial, *block)] = use.task(block, ranges)
         groups.setdefault(_index(stay, lie), []).append((partial, *block))
     is_value = not isinstance(result, Leaf) and not stay
     blocks = []
@@ -325,14 +338,22 @@ def _reduced(use, combine, split_every, function):
         key = name if is_value else key
         layer[key] = (tasks.combined, code, step, place, keys)
         blocks.append((lie, key))
-    graph = use.graph(name, layer, others)
+    graph = _above(name, layer, [(partial, below)], others)
     if is_value:
         return Delayed(name, graph)
     cuts = []
     for leaf in leaves:
         axes = [size if size in stay else None for size in leaf.sizes]
         cuts.append((axes, tuple(grid.chunks[size] if size in stay else (grid.extent(size),) for size in leaf.sizes)))
-    return _collection(name, graph, result, blocks, cuts)
+    if isinstance(result, Leaf):
+        return _array(name, graph, cuts[0][1], result.dtype)
+    return _parts(name, graph, result, blocks, cuts)
+
+
+def _above(name, layer, graphs, others=()):
+    """The graph of a layer over others, each with its name, and over programs."""
+    delayed = [Delayed(below, graph, layer=below) for below, graph in graphs]
+    return HighLevelGraph.from_collections(name, layer, dependencies=[*delayed, *others])
 
 
 def scan(entry, combine, apply, *arguments, axis=0):
@@ -357,14 +378,17 @@ def scan(entry, combine, apply, *arguments, axis=0):
     token = tokenize("scan", use.token, combine, apply, axis)
     name, first = f"{applied.name}-{token}", f"{use.name}-scan-{token}"
     last, carry = f"{use.name}-total-{token}", f"{operator.name}-carry-{token}"
+
+    def shapes(lie):
+        return [tuple(own[at] for own, at in zip(sizes, _index(axes, lie))) for axes, sizes in cuts]
+
+    below = use.all_blocks(first, shapes)
     layer, blocks = {}, []
     for block, ranges in grid.places():
         lie = dict(zip(grid.chunks, block))
-        shapes = [tuple(own[at] for own, at in zip(sizes, _index(axes, lie))) for axes, sizes in cuts]
         number, rest = block[0], block[1:]
         before = (number - 1, *rest)
         place = tasks.Place(block, ranges)
-        layer[(first, *block)] = use.task(block, ranges, shapes)
         layer[(last, *block)] = (tasks.last, use.carried, (first, *block))
         if number == 1:
             layer[(carry, *block)] = (tasks.joined, operator.key, operator.carried, place, None, (last, *before))
@@ -376,9 +400,10 @@ def scan(entry, combine, apply, *arguments, axis=0):
         carried = (carry, *block) if number else None
         layer[key] = (tasks.moved_on, applied.key, applied.carried, place, carried, (first, *block))
         blocks.append((lie, key))
-    graph = use.graph(name, layer, [operator.code, applied.code])
-    found = _collection(name, graph, result, blocks, cuts)
-    return _from_front(found, axis)
+    graph = _above(name, layer, [(first, below)], [operator.code, applied.code])
+    if isinstance(result, Leaf):
+        return _from_front(_array(name, graph, cuts[0][1], result.dtype), axis)
+    return _from_front(_parts(name, graph, result, blocks, cuts), axis)
 
 
 def _to_front(argument, axis):
@@ -432,12 +457,11 @@ def stencil(entry, *arguments, depth, boundary="reflect"):
     grid.chunks = dict(zip(grid.chunks, inner))
     cuts = [(list(grid.chunks), tuple(inner)) for _ in result.leaves()]
     name = f"{use.name}-{tokenize('stencil', use.token, depth, boundary)}"
-    layer, blocks = {}, []
-    for block, ranges in grid.places():
-        shape = tuple(sizes[number] for sizes, number in zip(inner, block))
-        layer[(name, *block)] = use.task(block, ranges, [shape] * len(cuts))
-        blocks.append((dict(zip(grid.chunks, block)), (name, *block)))
-    return _collection(name, use.graph(name, layer), result, blocks, cuts)
+
+    def shapes(lie):
+        return [tuple(sizes[lie[axis]] for axis, sizes in grid.chunks.items())] * len(cuts)
+
+    return _blocks_of(use, name, cuts, shapes)
 
 
 def _depths(depth, rank):

@@ -77,6 +77,17 @@ def call(code, step, place, leaves):
     return step.result.value(iter(found))
 
 
+def call_block(code, step, place, *leaves):
+    """The same for the blocks that Dask brings together: those along an axis that the result has not are in lists of one."""
+    return call(code, step, place, [_only(leaf) for leaf in leaves])
+
+
+def _only(blocks):
+    while isinstance(blocks, list):
+        (blocks,) = blocks
+    return blocks
+
+
 def _scalars(param, given):
     """The next values for the leaves of a parameter; arrays of no dimensions are scalars."""
     for leaf in param.leaves():
