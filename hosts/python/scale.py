@@ -177,7 +177,7 @@ def peak():
 def measured(work, program, size, block, workers, kill_after=None):
     """Seconds, the greatest memory of a worker, the result, and whether a worker was killed."""
     cluster = distributed.LocalCluster(
-        n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs="CRITICAL", memory_limit=0
+        n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs="CRITICAL", memory_limit=0
     )
     killed = []
     with cluster, distributed.Client(cluster) as client:

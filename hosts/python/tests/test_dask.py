@@ -153,6 +153,8 @@ class Map(Blocks):
         found = blocks.map_blocks(prog.axpy, 3.0, da.from_array(xs, chunks=7), da.from_array(ys, chunks=6))
         self.same(found, 3 * xs + ys)
         self.same(blocks.map_blocks(prog.axpy, da.from_array(xs).sum(), da.from_array(xs, chunks=7), da.from_array(ys, chunks=6)), 190 * xs + ys)
+        square = np.arange(16.0).reshape(4, 4)
+        self.same(blocks.map_blocks(prog.square, da.from_array(square)), square)
         self.same(blocks.map_blocks(prog.three, da.ones((8, 3), chunks=(3, 3))), np.full(8, 3.0))
 
     def test_sizes_that_only_the_program_knows(self):
@@ -390,7 +392,7 @@ class Cluster(unittest.TestCase):
         quiet = {"distributed.worker.memory.terminate": False, "distributed.admin.log-format": "%(message)s"}
         with dask.config.set(quiet):
             cls.cluster = distributed.LocalCluster(
-                n_workers=4, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs="CRITICAL", memory_limit=0
+                n_workers=4, threads_per_worker=1, processes=True, dashboard_address=":0", silence_logs="CRITICAL", memory_limit=0
             )
         cls.client = distributed.Client(cls.cluster)
 

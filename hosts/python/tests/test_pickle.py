@@ -88,6 +88,15 @@ class Pickles(unittest.TestCase):
         with self.assertRaises(TypeError):
             pickle.dumps(program.make(1))
 
+    def test_functions_that_use_an_entry_point_take_it_with_them(self):
+        try:
+            import cloudpickle
+        except ImportError:
+            self.skipTest("cloudpickle, with which Dask, Ray and Spark send functions, is not installed")
+        program = galopvm.compile(SOURCE)
+        for function in (lambda xs: program.more(xs), program.more):
+            self.assertEqual(cloudpickle.loads(cloudpickle.dumps(function))([1.0]).tolist(), [2.0])
+
     def test_entry_points_go_to_processes_of_their_own(self):
         program = galopvm.compile(SOURCE)
         work = [(program.more, np.arange(4.0) + k) for k in range(6)] + [(program.point, 2.0)]

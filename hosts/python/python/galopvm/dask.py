@@ -216,7 +216,6 @@ def _fitting(entry, name, leaf, array):
         raise TypeError(
             f"`{entry}` takes `{name}`: {leaf}, that is {leaf.dtype} of {len(leaf.sizes)} dimensions, not {array.dtype} of {array.ndim}"
         )
-    return array
 
 
 def _array(name, graph, sizes, dtype):
@@ -338,7 +337,7 @@ def _reduced(use, combine, split_every, function):
         key = name if is_value else key
         layer[key] = (tasks.combined, code, step, place, keys)
         blocks.append((lie, key))
-    graph = _above(name, layer, [(partial, below)], others)
+    graph = _above(name, layer, partial, below, others)
     if is_value:
         return Delayed(name, graph)
     cuts = []
@@ -350,10 +349,9 @@ def _reduced(use, combine, split_every, function):
     return _parts(name, graph, result, blocks, cuts)
 
 
-def _above(name, layer, graphs, others=()):
-    """The graph of a layer over others, each with its name, and over programs."""
-    delayed = [Delayed(below, graph, layer=below) for below, graph in graphs]
-    return HighLevelGraph.from_collections(name, layer, dependencies=[*delayed, *others])
+def _above(name, layer, below, graph, others):
+    """The graph of a layer over another one, which has a name and a graph, and over programs."""
+    return HighLevelGraph.from_collections(name, layer, dependencies=[Delayed(below, graph, layer=below), *others])
 
 
 def scan(entry, combine, apply, *arguments, axis=0):
@@ -393,14 +391,12 @@ def scan(entry, combine, apply, *arguments, axis=0):
         if number == 1:
             layer[(carry, *block)] = (tasks.joined, operator.key, operator.carried, place, None, (last, *before))
         elif number > 1:
-            layer[(carry, *block)] = (
-                (tasks.joined, operator.key, operator.carried, place, (carry, *before), (last, *before))
-            )
+            layer[(carry, *block)] = (tasks.joined, operator.key, operator.carried, place, (carry, *before), (last, *before))
         key = (name, *(_index(cuts[0][0], lie) if isinstance(result, Leaf) else block))
         carried = (carry, *block) if number else None
         layer[key] = (tasks.moved_on, applied.key, applied.carried, place, carried, (first, *block))
         blocks.append((lie, key))
-    graph = _above(name, layer, [(first, below)], [operator.code, applied.code])
+    graph = _above(name, layer, first, below, [operator.code, applied.code])
     if isinstance(result, Leaf):
         return _from_front(_array(name, graph, cuts[0][1], result.dtype), axis)
     return _from_front(_parts(name, graph, result, blocks, cuts), axis)
