@@ -37,8 +37,11 @@ struct Executing {
     idle: Vec<Session>,
 }
 
-/// A function, the bytecode, and the options.
-type Carried<'py> = (Bound<'py, PyAny>, Bound<'py, PyBytes>, Bound<'py, PyDict>);
+/// The bytecode, and the options.
+type Carried<'py> = (Bound<'py, PyBytes>, Bound<'py, PyDict>);
+
+/// A function, and what it is called with to make an object again.
+type Reduced<'py, Arguments> = PyResult<(Bound<'py, PyAny>, Arguments)>;
 
 impl Shared {
     /// What executes calls in this process. What a child has of its parent waits for threads that it has not.
@@ -74,9 +77,9 @@ impl Shared {
     }
 
     /// A function of `galopvm.carried`, and what it makes the program of again in another process.
-    fn carried<'py>(&self, py: Python<'py>, function: &str) -> PyResult<Carried<'py>> {
+    fn carried<'py>(&self, py: Python<'py>, function: &str) -> Reduced<'py, Carried<'py>> {
         let function = py.import("galopvm.carried")?.getattr(function)?;
-        Ok((function, self.bytecode(py).clone(), self.options.given(py)?))
+        Ok((function, (self.bytecode(py).clone(), self.options.given(py)?)))
     }
 }
 
@@ -249,8 +252,8 @@ impl Entry {
     fn __reduce__<'py>(
         &self,
         py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Bound<'py, PyDict>, &str))> {
-        let (function, code, options) = self.shared.carried(py, "entry")?;
+    ) -> Reduced<'py, (Bound<'py, PyBytes>, Bound<'py, PyDict>, &str)> {
+        let (function, (code, options)) = self.shared.carried(py, "entry")?;
         Ok((function, (code, options, &self.name)))
     }
 }
@@ -305,12 +308,8 @@ impl Program {
     }
 
     /// Pickled as its bytecode and options.
-    fn __reduce__<'py>(
-        &self,
-        py: Python<'py>,
-    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>, Bound<'py, PyDict>))> {
-        let (function, code, options) = self.shared.carried(py, "program")?;
-        Ok((function, (code, options)))
+    fn __reduce__<'py>(&self, py: Python<'py>) -> Reduced<'py, Carried<'py>> {
+        self.shared.carried(py, "program")
     }
 
     fn __repr__(&self) -> String {
