@@ -55,12 +55,8 @@ pub fn record_classes(
         Parts::One | Parts::Opaque(_) => Ok(()),
         Parts::Tuple(items) => items.iter().try_for_each(|item| record_classes(py, name, item, classes)),
         Parts::Record(fields) => {
-            let names: Vec<&str> = fields.iter().map(|(name, _)| name.as_str()).collect();
-            let options = PyDict::new(py);
-            // What is no name in Python gets a number.
-            options.set_item("rename", true)?;
-            let class =
-                py.import("collections")?.getattr("namedtuple")?.call((name, names), Some(&options))?;
+            let names = PyTuple::new(py, fields.iter().map(|(name, _)| name.as_str()))?;
+            let class = py.import("galopvm.records")?.getattr("named")?.call1((name, names))?;
             classes.push(class.unbind());
             fields.iter().try_for_each(|(field, parts)| record_classes(py, field, parts, classes))
         }

@@ -3,6 +3,7 @@
 use galopvm::{BackendChoice, CpuMode, Engine, Limits};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyDict;
 use std::fmt::Display;
 use std::time::Duration;
 
@@ -25,6 +26,19 @@ fn named<T: Copy + Display>(all: &[T], name: &str) -> PyResult<T> {
 }
 
 impl Options {
+    /// The wishes that there are, by their keywords.
+    pub fn given<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let Options { backend, cpu, threads, memory_limit, fuel, timeout } = self;
+        let given = PyDict::new(py);
+        backend.iter().try_for_each(|backend| given.set_item("backend", backend))?;
+        cpu.iter().try_for_each(|cpu| given.set_item("cpu", cpu))?;
+        threads.iter().try_for_each(|threads| given.set_item("threads", threads))?;
+        memory_limit.iter().try_for_each(|bytes| given.set_item("memory_limit", bytes))?;
+        fuel.iter().try_for_each(|fuel| given.set_item("fuel", fuel))?;
+        timeout.iter().try_for_each(|seconds| given.set_item("timeout", seconds))?;
+        Ok(given)
+    }
+
     /// The engine, and the bounds of calls. In a child of the process that loaded the package it has threads of its own.
     pub fn engine(&self, is_child: bool) -> PyResult<(Engine, Limits)> {
         let mut builder = Engine::builder();

@@ -9,6 +9,7 @@ use crate::run::{Known, call};
 use galopvm::{Engine, EntryValue, Limits, Memory, Session, Value, ValueType};
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyDict, PyMappingProxy, PyTuple};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -21,6 +22,8 @@ struct Shared {
     options: Options,
     limits: Limits,
     program: galopvm::Program,
+    /// Made when it is asked for, so that what is pickled together has it once.
+    bytecode: PyOnceLock<Py<PyBytes>>,
     /// Only looked at with Python's lock, so that it is free in a child of the process.
     executing: Mutex<Executing>,
 }
@@ -33,6 +36,12 @@ struct Executing {
     /// Sessions that nobody uses now: calls from several threads at the same time have one each.
     idle: Vec<Session>,
 }
+
+/// The bytecode, and the options.
+type Carried<'py> = (Bound<'py, PyBytes>, Bound<'py, PyDict>);
+
+/// A function, and what it is called with to make an object again.
+type Reduced<'py, Arguments> = PyResult<(Bound<'py, PyAny>, Arguments)>;
 
 impl Shared {
     /// What executes calls in this process. What a child has of its parent waits for threads that it has not.
@@ -62,6 +71,16 @@ impl Shared {
         }
         Ok(())
     }
+
+    fn bytecode<'py>(&self, py: Python<'py>) -> &Bound<'py, PyBytes> {
+        self.bytecode.get_or_init(py, || PyBytes::new(py, &self.program.to_bytecode()).unbind()).bind(py)
+    }
+
+    /// A function of `galopvm.carried`, and what it makes the program of again in another process.
+    fn carried<'py>(&self, py: Python<'py>, function: &str) -> Reduced<'py, Carried<'py>> {
+        let function = py.import("galopvm.carried")?.getattr(function)?;
+        Ok((function, (self.bytecode(py).clone(), self.options.given(py)?)))
+    }
 }
 
 /// A compiled program. Each entry point is an attribute that can be called; `entries` has all of them by name.
@@ -87,7 +106,7 @@ impl Program {
         let (engine, limits) = options.engine(process > 0)?;
         let executing = Executing { process, engine, memory: Memory::default(), idle: Vec::new() };
         let executing = Mutex::new(executing);
-        let shared = Arc::new(Shared { options, limits, program, executing });
+        let shared = Arc::new(Shared { options, limits, program, bytecode: PyOnceLock::new(), executing });
         let entries = PyDict::new(py);
         for entry in shared.program.entries() {
             entries.set_item(&entry.name, Entry::new(py, &shared, entry)?)?;
@@ -228,6 +247,15 @@ impl Entry {
     fn __repr__(&self) -> String {
         format!("<galopvm entry {}>", self.signature())
     }
+
+    /// Pickled as its program and its name.
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> Reduced<'py, (Bound<'py, PyBytes>, Bound<'py, PyDict>, &str)> {
+        let (function, (code, options)) = self.shared.carried(py, "entry")?;
+        Ok((function, (code, options, &self.name)))
+    }
 }
 
 #[pymethods]
@@ -276,7 +304,12 @@ impl Program {
 
     /// The bytes of a `.gbc` file, which `galopvm.from_bytecode` and `galopvm.load` take.
     fn to_bytecode<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
-        PyBytes::new(py, &self.shared.program.to_bytecode())
+        self.shared.bytecode(py).clone()
+    }
+
+    /// Pickled as its bytecode and options.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> Reduced<'py, Carried<'py>> {
+        self.shared.carried(py, "program")
     }
 
     fn __repr__(&self) -> String {
