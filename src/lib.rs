@@ -48,6 +48,7 @@ mod embedding_page {}
 
 mod convert;
 pub mod costs;
+pub mod elements;
 mod engine;
 mod entry;
 mod error;

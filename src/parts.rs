@@ -4,10 +4,11 @@
 //! by itself. A type says what it is in the language before there is a program ([`Type`]), and its values are exactly those that the type says.
 
 use crate::convert::{FromValue, IntoValue};
-use crate::error::{Error, of_trap};
-use crate::types::{Slots, Type};
+use crate::elements::{of_bytes, zeros};
+use crate::error::Error;
+use crate::types::{Leaf, Slots, Type};
 use galopvm_base::{ElemType, Scalar};
-use galopvm_runtime::{Array, Element, Memory, Trap, Value};
+use galopvm_runtime::{Array, Element, Memory, Value};
 use std::ops::Deref;
 use std::vec::IntoIter;
 
@@ -57,7 +58,7 @@ fn next(values: &mut IntoIter<Value>) -> Result<Value, Error> {
 
 macro_rules! tuples {
     ($(($($name:ident)*))+) => {$(
-        #[allow(non_snake_case, unused_variables, reason = "one letter names the type and its value")]
+        #[allow(non_snake_case, unused_variables, reason = "one letter names the type and its value; an empty tuple has no values")]
         impl<$($name: Argument),*> Argument for ($($name,)*) {
             fn argument_type() -> Type {
                 Type::Tuple(vec![$($name::argument_type()),*])
@@ -151,11 +152,20 @@ impl<T: Element, const RANK: usize> FromValue for ArrayOf<T, RANK> {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Rows<T>(pub Vec<T>);
 
-/// The element type of each part of the elements of rows.
-fn columns(element: Type) -> Result<Vec<ElemType>, Error> {
-    let values = Type::array(&[0], element.clone()).values();
-    let columns = values.into_iter().flatten().map(|(elem, extents)| (extents.len() == 1).then_some(elem));
-    let columns: Option<Vec<ElemType>> = columns.collect();
+/// A part of rows.
+struct Column {
+    elem: ElemType,
+    /// Whether an element has it, too: of the empty tuple, which has no values, an array has truth values.
+    is_kept: bool,
+}
+
+/// The parts of rows of such elements.
+fn columns(element: Type) -> Result<Vec<Column>, Error> {
+    let leaves = element.leaves(&[0]).into_iter().flatten();
+    let column = |leaf: Leaf| {
+        (leaf.extents.len() == 1).then_some(Column { elem: leaf.elem, is_kept: leaf.is_of_elements })
+    };
+    let columns: Option<Vec<Column>> = leaves.map(column).collect();
     columns
         .filter(|columns| !columns.is_empty())
         .ok_or_else(|| Error::Type(format!("rows consist of scalars, and those of type {element} do not")))
@@ -169,27 +179,24 @@ impl<T: Argument> Argument for Rows<T> {
     fn put(self, memory: &Memory, values: &mut Vec<Value>) -> Result<(), Error> {
         let columns = columns(T::argument_type())?;
         let count = self.0.len();
-        // The elements of an array of empty tuples have no values.
-        let is_empty = matches!(T::argument_type(), Type::Tuple(items) if items.is_empty());
         let mut bytes: Vec<Vec<u8>> =
-            columns.iter().map(|elem| Vec::with_capacity(count * elem.bytes())).collect();
+            columns.iter().map(|column| Vec::with_capacity(count * column.elem.bytes())).collect();
         let mut parts = Vec::new();
         for row in self.0 {
-            parts.clear();
             row.put(memory, &mut parts)?;
-            if is_empty {
-                parts.push(Value::Scalar(Scalar::new(ElemType::Bool, 0)));
-            }
-            for ((part, elem), bytes) in parts.iter().zip(&columns).zip(&mut bytes) {
-                let Value::Scalar(scalar) = part else {
-                    return Err(Error::Type("rows consist of scalars".into()));
+            let mut parts = parts.drain(..);
+            for (Column { elem, is_kept }, bytes) in columns.iter().zip(&mut bytes) {
+                let bits = match is_kept {
+                    true => parts.next().and_then(|part| part.as_scalar()).map(|scalar| scalar.bits),
+                    false => Some(0),
                 };
-                bytes.extend_from_slice(&scalar.bits.to_le_bytes()[..elem.bytes()]);
+                let bits = bits.ok_or_else(|| Error::Type("rows consist of scalars".into()))?;
+                bytes.extend_from_slice(&bits.to_le_bytes()[..elem.bytes()]);
             }
         }
         let shape = [i64::try_from(count).unwrap_or(i64::MAX)];
-        for (elem, bytes) in columns.into_iter().zip(bytes) {
-            values.push(Value::Array(of_bytes(memory, elem, &bytes, &shape)?));
+        for (column, bytes) in columns.into_iter().zip(bytes) {
+            values.push(Value::Array(of_bytes(memory, column.elem, &bytes, &shape)?));
         }
         Ok(())
     }
@@ -201,16 +208,18 @@ impl<T: Outcome> Outcome for Rows<T> {
     }
 
     fn take(values: &mut IntoIter<Value>) -> Result<Self, Error> {
-        let count = columns(T::result_type())?.len();
+        let columns = columns(T::result_type())?;
         let arrays: Vec<Array> =
-            (0..count).map(|_| Array::from_value(next(values)?)).collect::<Result<_, _>>()?;
+            columns.iter().map(|_| Array::from_value(next(values)?)).collect::<Result<_, _>>()?;
         let rows = arrays.first().map_or(0, Array::elements);
         let row = |k: i64| {
             let part = |array: &Array| {
                 let scalar = array.get(&[k]).map(Value::Scalar);
                 scalar.ok_or_else(|| Error::Type("rows are arrays of one dimension and one length".into()))
             };
-            T::take(&mut arrays.iter().map(part).collect::<Result<Vec<Value>, Error>>()?.into_iter())
+            let kept = columns.iter().zip(&arrays).filter(|(column, _)| column.is_kept);
+            let parts: Vec<Value> = kept.map(|(_, array)| part(array)).collect::<Result<_, Error>>()?;
+            T::take(&mut parts.into_iter())
         };
         (0..rows).map(row).collect::<Result<Vec<T>, Error>>().map(Rows)
     }
@@ -265,23 +274,4 @@ fn slots(ty: &Type, constructor: &str) -> Result<(usize, Slots), Error> {
     })?;
     let number = constructors.iter().position(|(name, _)| name == constructor).unwrap_or(0);
     Ok((number, slots))
-}
-
-fn zeros(memory: &Memory, elem: ElemType, extents: &[i64]) -> Result<Array, Error> {
-    let count = extents.iter().map(|extent| usize::try_from(*extent).unwrap_or(0)).product::<usize>();
-    of_bytes(memory, elem, &vec![0; count * elem.bytes()], extents)
-}
-
-/// An array of the elements whose bytes these are, in row-major order.
-fn of_bytes(memory: &Memory, elem: ElemType, bytes: &[u8], shape: &[i64]) -> Result<Array, Error> {
-    let mut block = memory.block(bytes.len()).map_err(|error| of_trap(Trap::from(error)))?;
-    // Nobody else holds a new block.
-    if let Some(places) = block.bytes_mut() {
-        places[..bytes.len()].copy_from_slice(bytes);
-    }
-    let mut strides = vec![1; shape.len()];
-    for dim in (1..shape.len()).rev() {
-        strides[dim - 1] = strides[dim] * shape[dim];
-    }
-    Array::view_of(block, elem, 0, shape, &strides).map_err(of_trap)
 }

@@ -47,40 +47,54 @@ impl Type {
 
     /// The types of the values that one of this type consists of, each with the extents that are known; nothing if the type is not known.
     pub(crate) fn values(&self) -> Option<Vec<(ElemType, Vec<i64>)>> {
-        let mut values = Vec::new();
-        self.add_values(&[], &mut values)?;
-        Some(values)
+        let own = |leaf: Leaf| leaf.is_of_elements.then_some((leaf.elem, leaf.extents));
+        Some(self.leaves(&[])?.into_iter().filter_map(own).collect())
     }
 
     /// How many values one of this type consists of; one, where that is not known.
     pub(crate) fn count(&self) -> usize {
+        self.count_below(false)
+    }
+
+    fn count_below(&self, is_in_array: bool) -> usize {
         match self {
             Type::Any | Type::Scalar(_) => 1,
-            Type::Array(_, element) => match &**element {
-                Type::Tuple(items) if items.is_empty() => 1,
-                element => element.count(),
-            },
-            Type::Tuple(items) => items.iter().map(Type::count).sum(),
-            Type::Record(fields) => fields.iter().map(|(_, ty)| ty.count()).sum(),
+            Type::Array(_, element) => element.count_below(true),
+            Type::Tuple(items) if items.is_empty() => usize::from(is_in_array),
+            Type::Tuple(items) => items.iter().map(|ty| ty.count_below(is_in_array)).sum(),
+            Type::Record(fields) => fields.iter().map(|(_, ty)| ty.count_below(is_in_array)).sum(),
             Type::Sum(constructors) => Slots::of(constructors).map_or(1, |slots| 1 + slots.all.len()),
         }
     }
 
-    fn add_values(&self, above: &[i64], out: &mut Vec<(ElemType, Vec<i64>)>) -> Option<()> {
+    /// The parts of an array of these extents with such elements; nothing if the type is not known.
+    pub(crate) fn leaves(&self, above: &[i64]) -> Option<Vec<Leaf>> {
+        let mut leaves = Vec::new();
+        self.add_leaves(above, above.len(), &mut leaves)?;
+        Some(leaves)
+    }
+
+    /// Adds the parts of arrays of these extents, of which so many are those of the array around the element that is asked for.
+    fn add_leaves(&self, above: &[i64], outer: usize, out: &mut Vec<Leaf>) -> Option<()> {
+        let leaf =
+            |elem, inner: &[i64]| Leaf { elem, extents: [above, inner].concat(), is_of_elements: true };
         match self {
             Type::Any => return None,
-            Type::Scalar(elem) => out.push((*elem, above.to_vec())),
-            Type::Array(extents, element) => return element.add_values(&[above, extents].concat(), out),
+            Type::Scalar(elem) => out.push(leaf(*elem, &[])),
+            Type::Array(extents, element) => {
+                return element.add_leaves(&[above, extents].concat(), outer, out);
+            }
             // An array of empty tuples still has a length.
             Type::Tuple(items) if items.is_empty() && !above.is_empty() => {
-                out.push((ElemType::Bool, above.to_vec()));
+                out.push(Leaf { is_of_elements: above.len() > outer, ..leaf(ElemType::Bool, &[]) });
             }
-            Type::Tuple(items) => return items.iter().try_for_each(|item| item.add_values(above, out)),
-            Type::Record(fields) => return fields.iter().try_for_each(|(_, ty)| ty.add_values(above, out)),
+            Type::Tuple(items) => return items.iter().try_for_each(|ty| ty.add_leaves(above, outer, out)),
+            Type::Record(fields) => {
+                return fields.iter().try_for_each(|(_, ty)| ty.add_leaves(above, outer, out));
+            }
             Type::Sum(constructors) => {
-                out.push((ElemType::I8, above.to_vec()));
-                let slots = Slots::of(constructors)?;
-                out.extend(slots.all.into_iter().map(|(elem, extents)| (elem, [above, &extents].concat())));
+                out.push(leaf(ElemType::I8, &[]));
+                out.extend(Slots::of(constructors)?.all.iter().map(|(elem, extents)| leaf(*elem, extents)));
             }
         }
         Some(())
@@ -188,11 +202,11 @@ fn end_of_one(text: &str) -> usize {
     text.len()
 }
 
-/// A type as a program writes it, without the mark of what is consumed and without sizes.
+/// A type as a program writes it, without the marks of what is consumed and without sizes.
 pub(crate) fn without_sizes(written: &str) -> String {
     let mut text = String::new();
     let mut depth = 0usize;
-    for c in written.trim_start_matches('*').chars() {
+    for c in written.chars() {
         match c {
             '[' => {
                 depth += 1;
@@ -202,11 +216,22 @@ pub(crate) fn without_sizes(written: &str) -> String {
                 depth = depth.saturating_sub(1);
                 text.push_str(if depth == 0 { "]" } else { "" });
             }
+            '*' => {}
             c if depth == 0 => text.push(c),
             _ => {}
         }
     }
     text
+}
+
+/// A part of an array.
+pub(crate) struct Leaf {
+    /// Its element type.
+    pub elem: ElemType,
+    /// Its extents, 0 where they are not known.
+    pub extents: Vec<i64>,
+    /// Whether an element of the array has this part, too.
+    pub is_of_elements: bool,
 }
 
 /// Where the payloads of a sum's constructors lie. They share places for scalars of one type; arrays have places of their own.
@@ -250,6 +275,8 @@ mod tests {
             Type::record(vec![("y".into(), scalar(ElemType::F64)), ("x".into(), scalar(ElemType::F32))]);
         assert!(point.is("{x: f32, y: f64}") && !point.is("{x: f64, y: f64}") && !point.is("{x: f32}"));
         assert!(Type::array(&[0, 0], point.clone()).is("*[n + f [m]][3]{x: f32, y: f64}"));
+        let sum = Type::sum(vec![("a".into(), vec![Type::array(&[0], scalar(ElemType::U8))])]);
+        assert!(sum.is("*#a *[n * m]u8"));
         assert!(!Type::array(&[0], point.clone()).is("[][]{x: f32, y: f64}"));
         let sum = Type::sum(vec![
             ("some".into(), vec![point.clone(), Type::sum(vec![("a".into(), vec![])])]),

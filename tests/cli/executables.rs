@@ -103,6 +103,17 @@ fn libraries_are_functions_in_c() {
         .fails(2, &["wrong.fut:1:"]);
 }
 
+/// `headers.py` says what it makes and looks at.
+#[test]
+fn libraries_compile_for_types_made_by_chance() {
+    let folder = Folder::new("headers");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/cli/headers.py");
+    let mut python = Command::new("python3");
+    python.arg(script).arg(env!("CARGO_BIN_EXE_galopvm")).arg(&folder.0).args(["7", "30"]);
+    let ran = python.output().expect("the tests need Python");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
 #[test]
 fn futhark_is_another_name() {
     let folder = Folder::new("futhark");

@@ -1,8 +1,8 @@
 //! The `galopvm` binary as its users meet it: real processes, their output, their exit codes.
 //!
 //! - `process.rs`: how processes are run. `prompt.rs` (with `terminal.py`), `clients.rs` (with `clients.py`), `limits.rs`, `data.rs`,
-//!   `files.rs`, `sources.rs`, `server.rs`, `blocks.rs`, `executables.rs`, `pages.rs`, `profile.rs`, `transcripts.rs`: tests by subject; the
-//!   others are here.
+//!   `files.rs`, `sources.rs`, `server.rs`, `blocks.rs`, `executables.rs` (with `headers.py`), `pages.rs`,
+//!   `profile.rs`, `transcripts.rs`: tests by subject; the others are here.
 
 mod blocks;
 mod clients;

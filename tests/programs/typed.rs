@@ -29,6 +29,7 @@ entry nested (t: ((i32, bool), [2]f16)) (u: ()): (bool, (f16, i32)) = (t.0.1, (t
 entry matrix [n] [m] (a: [n][m]f32): [m][n]f32 = transpose a
 entry wrapped (a: {all: []i64, count: i64}): {all: []i64, count: i64} = a with count = a.count + length a.all
 entry units [n] (us: [n]()): i64 = n
+entry among [n] (us: [n]((), bool, {k: i32, u: ()})): [n]({k: i32, u: ()}, (), bool) = map (\\(u, b, k) -> (k, u, !b)) us
 entry consumed (xs: *[]i32): *[]i32 = xs with [0] = 9
 ";
 
@@ -66,6 +67,12 @@ enum Level {
     None,
     Low(i32),
     High(i32, i32),
+}
+
+#[derive(Argument, Outcome, PartialEq, Debug)]
+struct Marked {
+    k: i32,
+    u: (),
 }
 
 #[derive(Argument, Outcome, PartialEq, Debug)]
@@ -131,6 +138,12 @@ fn rows_are_arrays_of_parts() -> Result<(), Error> {
     assert_eq!(sum.call(session, (found,))?, 38);
     let units = program.entry::<(Rows<()>,), i64>("units")?;
     assert_eq!(units.call(session, (Rows(vec![(); 4]),))?, 4);
+
+    // What has no values has truth values in arrays.
+    let among = program.entry::<(Rows<((), bool, Marked)>,), Rows<(Marked, (), bool)>>("among")?;
+    let marked = |k| Marked { k, u: () };
+    let found = among.call(session, (Rows(vec![((), true, marked(7)), ((), false, marked(8))]),))?;
+    assert_eq!(found.0, [(marked(7), (), false), (marked(8), (), true)]);
 
     let matrix = program.entry::<(ArrayOf<f32, 2>,), ArrayOf<f32, 2>>("matrix")?;
     let whole = ArrayOf::new(session.array(&[1f32, 2.0, 3.0, 4.0, 5.0, 6.0], &[2, 3])?)?;

@@ -6,7 +6,7 @@ use crate::session::Session;
 use crate::status::Failure;
 use crate::value::{Parts, Value};
 use galopvm::Value as Part;
-use galopvm::{Array, Scalar};
+use galopvm::{Array, elements};
 
 /// An array that is a part, of so many dimensions or more.
 fn array(part: &Part, rank: usize) -> Result<&Array, Failure> {
@@ -27,68 +27,19 @@ fn check_inside(array: &Array, index: &[i64]) -> Result<(), Failure> {
 
 /// The element or row of an array at an index inside it.
 fn element_of(array: &Array, index: &[i64]) -> Result<Part, Failure> {
-    if array.rank() == index.len() {
-        return array.get(index).map(Part::Scalar).ok_or_else(Failure::gone);
-    }
-    Ok(Part::Array(index.iter().fold(array.clone(), |row, i| row.row(*i))))
-}
-
-fn shape(part: &Part) -> Vec<i64> {
-    part.as_array().map_or_else(Vec::new, |array| array.shape().to_vec())
-}
-
-/// The index of an element from its place in row-major order.
-fn index_of(mut place: i64, shape: &[i64]) -> Vec<i64> {
-    let mut index = vec![0; shape.len()];
-    for (i, extent) in index.iter_mut().zip(shape).rev() {
-        *i = place % (*extent).max(1);
-        place /= (*extent).max(1);
-    }
-    index
-}
-
-/// Writes an element or row over that of an array at an index inside it; both are known to fit.
-fn write(session: &Session, array: &mut Array, index: &[i64], new: &Part) -> Result<(), Failure> {
-    let mut put = |index: &[i64], scalar: Scalar| {
-        array
-            .set(session.memory(), index, scalar)
-            .map_err(|trap| Failure::from(galopvm::Error::Run(trap.into())))
-    };
-    match new {
-        Part::Scalar(scalar) => put(index, *scalar),
-        Part::Array(row) => {
-            let shape = row.shape();
-            for (place, bits) in row.iter_bits().enumerate() {
-                put(&[index, &index_of(place as i64, &shape)].concat(), Scalar::new(row.elem(), bits))?;
-            }
-            Ok(())
-        }
-    }
+    elements::at(array, index).ok_or_else(Failure::gone)
 }
 
 /// Refuses what is no element of an array of elements like this one.
 fn check_fits(new: &Part, old: &Part) -> Result<(), Failure> {
-    if new.ty() == old.ty() && shape(new) == shape(old) {
+    if new.ty() == old.ty() && elements::shape(new) == elements::shape(old) {
         return Ok(());
     }
     let text = |part: &Part| {
-        let extents: String = shape(part).iter().map(|extent| format!("[{extent}]")).collect();
+        let extents: String = elements::shape(part).iter().map(|extent| format!("[{extent}]")).collect();
         format!("{extents}{}", part.elem())
     };
     Err(Failure::ty(format!("The element is a {}; the array has {}.", text(new), text(old))))
-}
-
-/// An array of this shape from elements in row-major order, of which there is one at least.
-fn stacked(session: &Session, outer: &[i64], elements: &[&Part]) -> Result<Array, Failure> {
-    let first = elements[0];
-    elements.iter().try_for_each(|element| check_fits(element, first))?;
-    let whole = [outer, &shape(first)].concat();
-    let array = Array::fresh(session.memory(), first.elem(), &whole);
-    let mut array = array.map_err(|error| Failure::from(galopvm::Error::Run(*Box::from(error))))?;
-    for (place, element) in elements.iter().enumerate() {
-        write(session, &mut array, &index_of(place as i64, outer), element)?;
-    }
-    Ok(array)
 }
 
 export! {
@@ -131,7 +82,7 @@ export! {
         value.change(|parts| {
             for (part, new) in parts.iter_mut().zip(new.values()) {
                 if let Part::Array(array) = part {
-                    write(session, array, index, new)?;
+                    elements::put(session.memory(), array, index, new)?;
                 }
             }
             Ok(())
@@ -157,8 +108,11 @@ export! {
             return Err(Failure::ty(format!("Elements have {parts} and {} parts.", other.values().len())));
         }
         let column = |k: usize| -> Result<Part, Failure> {
-            let column: Vec<&Part> = elements.iter().map(|element| &element.values()[k]).collect();
-            Ok(Part::Array(stacked(session, shape, &column)?))
+            let first = &elements[0].values()[k];
+            let column = || elements.iter().map(|element| &element.values()[k]);
+            column().try_for_each(|element| check_fits(element, first))?;
+            let inner = elements::shape(first);
+            Ok(Part::Array(elements::stacked(session.memory(), first.elem(), shape, &inner, column())?))
         };
         let arrays: Vec<Part> = (0..parts).map(column).collect::<Result<_, _>>()?;
         given(out, "out")?.write(Some(Value::handle(arrays)));

@@ -247,7 +247,7 @@ fn of_enum(variants: &[(String, &Ident, &Fields)], direction: Direction) -> Resu
         Direction::In => (
             ty,
             quote! {
-                #[allow(unused_mut)]
+                #[allow(unused_mut, reason = "constructors may hold nothing")]
                 let mut payload = ::std::vec::Vec::new();
                 let constructor = match self { #(#arms)* };
                 let ty = <Self as ::galopvm::Argument>::argument_type();
@@ -258,7 +258,7 @@ fn of_enum(variants: &[(String, &Ident, &Fields)], direction: Direction) -> Resu
             ty,
             quote! {
                 let ty = <Self as ::galopvm::Outcome>::result_type();
-                #[allow(unused_mut, unused_variables)]
+                #[allow(unused_mut, unused_variables, reason = "constructors may hold nothing")]
                 let (number, mut payload) = ::galopvm::derived::take_sum(&ty, values)?;
                 ::std::result::Result::Ok(match number {
                     #(#arms)*

@@ -405,6 +405,10 @@ impl Functions<'_> {
                 };
                 body.push(format!("failed = failed ? failed : {put};"));
             }
+            // Of an empty tuple there is no part to look at.
+            for item in (0..payload.len()).filter(|item| self.count(payload[*item]) == 0) {
+                body.push(format!("failed = failed ? failed : gv_given(ctx, v{item});"));
+            }
             body.push(format!("failed = gv_join(ctx, parts, {}, failed, &made);", slots.len() + 1));
             body.extend(handed_out(named, "out"));
             let mut params = vec![taken(named, "out")];

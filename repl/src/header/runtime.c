@@ -119,21 +119,24 @@ GV_MAYBE static void gv_free_all(galopvm_value **values, size_t count) {
   }
 }
 
+/* That there is a value, for what looks at none of its parts. */
+GV_MAYBE static int gv_given(struct futhark_context *ctx, const void *handle) {
+  return gv_of(handle) != NULL ? FUTHARK_SUCCESS : gv_misuse(ctx, "An argument is NULL, or was consumed by an earlier call.");
+}
+
 /* Takes the value out of a handle whose parameter is consumed. */
 GV_MAYBE static int gv_take(struct futhark_context *ctx, const void *handle, galopvm_value **out) {
-  *out = gv_of(handle);
-  if (*out == NULL) {
-    return gv_misuse(ctx, "An argument is NULL, or was consumed by an earlier call.");
+  const int failed = gv_given(ctx, handle);
+  if (!failed) {
+    *out = gv_of(handle);
+    *(galopvm_value **)handle = NULL;
   }
-  *(galopvm_value **)handle = NULL;
-  return FUTHARK_SUCCESS;
+  return failed;
 }
 
 GV_MAYBE static int gv_share(struct futhark_context *ctx, const void *handle, galopvm_value **out) {
-  if (gv_of(handle) == NULL) {
-    return gv_misuse(ctx, "An argument is NULL, or was consumed by an earlier call.");
-  }
-  return gv_failed(ctx, galopvm_value_clone(gv_of(handle), out));
+  const int failed = gv_given(ctx, handle);
+  return failed ? failed : gv_failed(ctx, galopvm_value_clone(gv_of(handle), out));
 }
 
 /* -- Contexts -- */

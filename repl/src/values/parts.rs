@@ -4,8 +4,8 @@
 //! lists that fit their types; where it makes an array of rows, it checks that they agree in their extents.
 
 use super::{Constructor, Shape, Slot, Type, rank_of};
+use galopvm::elements::{self, shape};
 use galopvm::{Array, ElemType, Memory, Scalar, Value, ValueType};
-use galopvm_lmad::Lmad;
 use std::sync::Arc;
 
 /// What is wrong, for people.
@@ -54,7 +54,7 @@ pub fn set(memory: &Memory, ty: &Type, parts: &mut [Value], index: &[i64], eleme
     each_leaf(ty, 0, &mut |kept| {
         let (Some(Value::Array(array)), Some(_)) = (parts.next(), kept) else { return Ok(()) };
         let new = element.next().ok_or(MISFIT)?;
-        write(memory, array, index, new)
+        elements::put(memory, array, index, new).map_err(|error| error.to_string())
     })
 }
 
@@ -234,23 +234,7 @@ fn leaf_types(ty: &Type, above: u8, visit: &mut dyn FnMut(ValueType, bool) -> Ma
 
 /// The row of an array at an index, or its element.
 fn row(part: &Value, index: &[i64]) -> Option<Value> {
-    let array = part.as_array()?;
-    if array.rank() == index.len() {
-        return array.get(index).map(Value::Scalar);
-    }
-    let mut row = array.clone();
-    for i in index {
-        if row.rank() < 2 || !(0..row.shape()[0]).contains(i) {
-            return None;
-        }
-        row = row.row(*i);
-    }
-    Some(Value::Array(row))
-}
-
-/// The extents of a value.
-fn shape(value: &Value) -> Vec<i64> {
-    value.as_array().map_or_else(Vec::new, |array| array.shape().to_vec())
+    elements::at(part.as_array()?, index)
 }
 
 fn shape_text(shape: &[i64]) -> String {
@@ -258,41 +242,14 @@ fn shape_text(shape: &[i64]) -> String {
 }
 
 fn zeros(memory: &Memory, elem: ElemType, shape: &[i64]) -> Made<Value> {
-    let mut array = Array::fresh(memory, elem, shape).map_err(|error| error.to_string())?;
-    // Fresh elements may be anything.
-    for position in 0..array.elements() {
-        let index = index_of(position, shape);
-        array.set(memory, &index, Scalar::from_int(elem, 0)).map_err(|trap| trap.to_string())?;
-    }
-    Ok(Value::Array(array))
+    elements::zeros(memory, elem, shape).map(Value::Array).map_err(|error| error.to_string())
 }
 
 /// An array of these scalars.
 fn scalars(memory: &Memory, elem: ElemType, shape: &[i64], bits: &[u64]) -> Made<Value> {
     let width = elem.bytes();
-    let mut block = memory.block(bits.len() * width).map_err(|error| error.to_string())?;
-    let places = block.bytes_mut().unwrap_or_default().chunks_exact_mut(width);
-    for (place, bits) in places.zip(bits) {
-        place.copy_from_slice(&bits.to_le_bytes()[..width]);
-    }
-    let array = Array::from_block(block, elem, Lmad::row_major(shape));
-    array.map(Value::Array).ok_or_else(|| MISFIT.into())
-}
-
-/// Writes a value over the row of an array at an index.
-fn write(memory: &Memory, array: &mut Array, index: &[i64], value: &Value) -> Made<()> {
-    let mut put = |index: &[i64], scalar| array.set(memory, index, scalar).map_err(|trap| trap.to_string());
-    match value {
-        Value::Scalar(scalar) => put(index, *scalar),
-        Value::Array(row) => {
-            let shape = row.shape();
-            for (position, bits) in row.iter_bits().enumerate() {
-                let inner = index_of(position as i64, &shape);
-                put(&[index, &inner].concat(), Scalar::new(row.elem(), bits))?;
-            }
-            Ok(())
-        }
-    }
+    let bytes: Vec<u8> = bits.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(width)).collect();
+    elements::of_bytes(memory, elem, &bytes, shape).map(Value::Array).map_err(|error| error.to_string())
 }
 
 /// One array of rows, which have to agree in their extents; without any, these are theirs.
@@ -302,20 +259,5 @@ fn stacked(memory: &Memory, elem: ElemType, outer: &[i64], extents: Vec<i64>, ro
         let (one, other) = (shape_text(&inner), shape_text(&shape(other)));
         return Err(format!("The elements differ in their shapes: {one} and {other}."));
     }
-    let whole = [outer, &inner].concat();
-    let mut array = Array::fresh(memory, elem, &whole).map_err(|error| error.to_string())?;
-    for (position, row) in rows.iter().enumerate() {
-        write(memory, &mut array, &index_of(position as i64, outer), row)?;
-    }
-    Ok(array)
-}
-
-/// The index of an element from its place in row-major order.
-fn index_of(mut position: i64, shape: &[i64]) -> Vec<i64> {
-    let mut index = vec![0; shape.len()];
-    for (i, extent) in index.iter_mut().zip(shape).rev() {
-        *i = position % (*extent).max(1);
-        position /= (*extent).max(1);
-    }
-    index
+    elements::stacked(memory, elem, outer, &inner, rows).map_err(|error| error.to_string())
 }

@@ -461,15 +461,22 @@ pub fn rank_of(extents: &[i64]) -> u8 {
 
 /// Whether a type is unique, and its expression; nothing if the text is no type.
 fn parsed<'a>(arena: &'a Bump, text: &str) -> Option<(bool, &'a TypeExp<'a>)> {
-    let scheme = format!(": {text}");
+    let scheme = format!(": {}", without_marks(text));
     let mut sources = Sources::new();
     let file = sources.add("a type", scheme.as_str());
     let parsed = parse_scheme(arena, file, &scheme, 0);
     let (_, exp) = parsed.tree.filter(|_| parsed.diagnostics.is_empty())?;
-    match exp.kind {
-        TypeExpKind::Unique(inner) => Some((true, inner)),
-        _ => Some((false, exp)),
-    }
+    Some((text.starts_with('*'), exp))
+}
+
+/// A type without the marks of what is unique, which texts of consumed sums have before their arrays, too; sizes stay as they are.
+fn without_marks(text: &str) -> String {
+    let mut open = 0usize;
+    let mut is_mark = |c: char| {
+        open = open + usize::from(c == '[') - usize::from(c == ']' && open > 0);
+        c == '*' && open == 0
+    };
+    text.chars().filter(|c| !is_mark(*c)).collect()
 }
 
 /// The name of a type that a module hides, if an expression is one.
@@ -567,6 +574,8 @@ mod tests {
         let rows = shown("entry main (x: #a ([]{p: i32, q: f32}) i32 bool | #b ([2](u8, u8)) i8) = [x]");
         let sum = "#a []{p: i32, q: f32} i32 bool | #b [](u8, u8) i8";
         assert!(rows.contains(&format!("sum {sum} = i8 []i32 []f32 i32 bool []u8 []u8 i8\n")), "{rows}");
+        let consumed = shown("entry main [n] [m] (x: *(#a ([n * m]u8) i8 | #b)) (_: [n][m]i8): i64 = n");
+        assert!(consumed.starts_with("sum #a []u8 i8 | #b = i8 []u8 i8\n"), "{consumed}");
         let text = shown("entry main (x: #a i32 | #b ([2]f32) i32 i32 | #c {q: i32, r: f32} | #d) = [x]");
         let sum = "#a i32 | #b []f32 i32 i32 | #c {q: i32, r: f32} | #d";
         assert!(text.contains(&format!("sum {sum} = i8 i32 []f32 i32 f32\n")), "{text}");
