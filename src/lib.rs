@@ -60,6 +60,7 @@ mod session;
 mod tests;
 mod threads;
 mod types;
+mod written;
 
 pub use convert::{Arguments, FromValue, IntoValue, Results, scalar};
 pub use engine::{BackendChoice, Engine, EngineBuilder};
@@ -73,7 +74,7 @@ pub use types::Type;
 /// Structs as records and enums as sums; the page of `galopvm-derive` says how.
 pub use galopvm_derive::{Argument, Outcome};
 
-/// What derived code calls.
+/// What derived code calls, and hosts that know a type only when they run.
 #[doc(hidden)]
 pub mod derived {
     pub use crate::convert::single;

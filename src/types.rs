@@ -45,8 +45,9 @@ impl Type {
         Type::Sum(constructors)
     }
 
-    /// The types of the values that one of this type consists of, each with the extents that are known; nothing if the type is not known.
-    pub(crate) fn values(&self) -> Option<Vec<(ElemType, Vec<i64>)>> {
+    /// The types of the values that one of this type consists of, each with its extents, which are 0 where they are not known; nothing if
+    /// the type is not known.
+    pub fn values(&self) -> Option<Vec<(ElemType, Vec<i64>)>> {
         let own = |leaf: Leaf| leaf.is_of_elements.then_some((leaf.elem, leaf.extents));
         Some(self.leaves(&[])?.into_iter().filter_map(own).collect())
     }
@@ -102,45 +103,24 @@ impl Type {
 
     /// Whether the type of a parameter or result, as a program writes it, is this one.
     pub(crate) fn is(&self, written: &str) -> bool {
-        let mut rest = &*without_sizes(written);
-        self.strip(&mut rest) && rest.is_empty()
+        self.takes(&Type::read(written))
     }
 
-    /// Takes this type from the front of a text.
-    fn strip(&self, text: &mut &str) -> bool {
-        let mut items = |open: &str, close: &str, items: &mut dyn Iterator<Item = (String, &Type)>| {
-            let mut separator = open;
-            for (name, ty) in items {
-                if !(take(text, separator) && take(text, &name) && ty.strip(text)) {
-                    return false;
-                }
-                separator = ", ";
+    /// Whether all values of the other type are of this one.
+    fn takes(&self, other: &Type) -> bool {
+        let each = |a: &[Type], b: &[Type]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.takes(b));
+        match (self, other) {
+            (Type::Any, _) => true,
+            (Type::Scalar(a), Type::Scalar(b)) => a == b,
+            (Type::Array(a, of), Type::Array(b, other)) => a.len() == b.len() && of.takes(other),
+            (Type::Tuple(a), Type::Tuple(b)) => each(a, b),
+            (Type::Record(a), Type::Record(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && a.1.takes(&b.1))
             }
-            (separator != open || take(text, open)) && take(text, close)
-        };
-        match self {
-            Type::Any => {
-                *text = &text[end_of_one(text)..];
-                true
+            (Type::Sum(a), Type::Sum(b)) => {
+                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.0 == b.0 && each(&a.1, &b.1))
             }
-            Type::Scalar(elem) => take(text, elem.name()),
-            Type::Array(extents, element) => {
-                extents.iter().all(|_| take(text, "[]"))
-                    && match **element {
-                        Type::Sum(_) => take(text, "(") && element.strip(text) && take(text, ")"),
-                        _ => element.strip(text),
-                    }
-            }
-            Type::Tuple(all) => items("(", ")", &mut all.iter().map(|ty| (String::new(), ty))),
-            Type::Record(all) => items("{", "}", &mut all.iter().map(|(name, ty)| (format!("{name}: "), ty))),
-            Type::Sum(constructors) => constructors.iter().enumerate().all(|(k, (name, payload))| {
-                (k == 0 || take(text, " | "))
-                    && take(text, &format!("#{name}"))
-                    && payload.iter().all(|ty| match ty {
-                        Type::Sum(_) => take(text, " (") && ty.strip(text) && take(text, ")"),
-                        _ => take(text, " ") && ty.strip(text),
-                    })
-            }),
+            _ => false,
         }
     }
 }
@@ -178,28 +158,6 @@ impl fmt::Display for Type {
             }
         }
     }
-}
-
-/// Takes a word from the front of a text, if it is there.
-fn take(text: &mut &str, word: &str) -> bool {
-    let rest = text.strip_prefix(word);
-    *text = rest.unwrap_or(text);
-    rest.is_some()
-}
-
-/// Where the first type of a text ends: before what separates it from the next.
-fn end_of_one(text: &str) -> usize {
-    let mut depth = 0usize;
-    for (at, c) in text.char_indices() {
-        match c {
-            '(' | '{' | '[' => depth += 1,
-            ')' | '}' | ']' if depth == 0 => return at,
-            ')' | '}' | ']' => depth -= 1,
-            ',' | ' ' if depth == 0 && !text.starts_with('#') => return at,
-            _ => {}
-        }
-    }
-    text.len()
 }
 
 /// A type as a program writes it, without the marks of what is consumed and without sizes.

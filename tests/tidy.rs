@@ -53,12 +53,13 @@ const HOUSE: &[(&str, &str, &[&str])] = &[
         "galopvm-cli",
         &[
             "galopvm", "base", "lmad", "bytecode", "kir", "analysis", "lift", "tier", "runtime", "explain",
-            "frontend", "stdlib", "jit", "gpu",
+            "profile", "frontend", "stdlib", "jit", "gpu",
         ],
     ),
+    ("profile", "galopvm-profile", &["galopvm", "bytecode", "tier"]),
     ("hosts/c", "galopvm-c", &["galopvm"]),
     ("hosts/derive", "galopvm-derive", &[]),
-    ("hosts/python", "galopvm-python", &["galopvm"]),
+    ("hosts/python", "galopvm-python", &["galopvm", "explain", "profile"]),
     // Others use it for their tests alone.
     ("tests/kit", "galopvm-testkit", &["lmad"]),
     ("benches", "galopvm-bench", &["galopvm", "base"]),

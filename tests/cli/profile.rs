@@ -75,6 +75,25 @@ fn the_first_lines_say_where_the_time_goes() {
 }
 
 #[test]
+fn the_facts_are_those_of_the_text() {
+    let folder = Folder::new("profile-json");
+    folder.write("rows.fut", read(&golden("rows.fut")));
+    let ran = folder.run("profile rows.fut --backend interp --threads 1 -r 2 --json", "");
+    ran.succeeds();
+    let facts: Value = serde_json::from_str(&ran.text()).expect("one document");
+    assert_eq!((&facts["version"], &facts["runs"], &facts["first"]), (&1.into(), &2.into(), &false.into()));
+    let of = |part: &Value, field: &str| part[field].as_f64().unwrap_or(f64::NAN);
+    let parts = || ["rows", "left"].into_iter().flat_map(|list| facts[list].as_array().expect("a list"));
+    assert!((parts().map(|part| of(part, "percent")).sum::<f64>() - 100.0).abs() < 0.01);
+    let seconds = parts().map(|part| of(part, "seconds")).sum::<f64>();
+    assert!((seconds - of(&facts, "seconds")).abs() < 1e-6 * (1.0 + seconds));
+    let first = &facts["rows"][0];
+    assert_eq!((&first["label"], &first["place"]["line"]), (&"line 6".into(), &6.into()));
+    assert!(first["executor"].as_str().is_some_and(|word| word.starts_with("interpreted")));
+    assert!(first["because"].is_string() && first["advice"].is_string());
+}
+
+#[test]
 fn shares_add_up_and_details_follow() {
     let folder = Folder::new("profile-shares");
     folder.write("loops.fut", read(&golden("loops.fut")));

@@ -1,16 +1,18 @@
 //! Objects of Python to values of programs and back, as the types of entry points say.
 
 use crate::arrays::{Held, shown};
-use crate::error::RunError;
-use crate::parts::Parts;
-use galopvm::{Array, ElemType, Scalar, Value, ValueType, f16, scalar};
+use crate::error::{RunError, exception};
+use crate::parts::{Constructor, Parts};
+use galopvm::derived::{put_sum, take_sum};
+use galopvm::{Array, ElemType, Memory, Scalar, Type, Value, ValueType, f16, scalar};
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyString, PyTuple};
+use std::vec::IntoIter;
 
-/// A value that only programs take apart: a sum, or one of a type that a module hides. It can be given to entry points.
+/// A value that only programs take apart: one of a type that a module hides, or an array of sums. It can be given to entry points.
 #[pyclass(frozen, module = "galopvm")]
 pub struct Opaque {
     /// The type as the source writes it.
@@ -33,66 +35,34 @@ pub struct Place {
     /// The type as the source writes it.
     pub ty: String,
     pub parts: Parts,
-    /// The types of the values.
-    pub types: Vec<ValueType>,
-    /// The named tuples of the records in the parts, in order.
-    pub records: Vec<Py<PyAny>>,
-}
-
-/// The type without the mark that it is consumed.
-fn plain(ty: &str) -> &str {
-    ty.trim_start_matches('*')
-}
-
-/// The named tuples of the records in some parts, outer ones first.
-pub fn record_classes(
-    py: Python<'_>,
-    name: &str,
-    parts: &Parts,
-    classes: &mut Vec<Py<PyAny>>,
-) -> PyResult<()> {
-    match parts {
-        Parts::One | Parts::Opaque(_) => Ok(()),
-        Parts::Tuple(items) => items.iter().try_for_each(|item| record_classes(py, name, item, classes)),
-        Parts::Record(fields) => {
-            let names = PyTuple::new(py, fields.iter().map(|(name, _)| name.as_str()))?;
-            let class = py.import("galopvm.records")?.getattr("named")?.call1((name, names))?;
-            classes.push(class.unbind());
-            fields.iter().try_for_each(|(field, parts)| record_classes(py, field, parts, classes))
-        }
-    }
 }
 
 /// The values of an argument.
 pub fn argument(object: &Bound<'_, PyAny>, place: &Place, values: &mut Vec<Value>) -> PyResult<()> {
-    Taking { place, types: place.types.iter() }.take(object, &place.parts, values)
+    Taking { name: &place.name }.take(object, &place.parts, values)
 }
 
 struct Taking<'a> {
-    place: &'a Place,
-    types: std::slice::Iter<'a, ValueType>,
+    /// What messages call the argument.
+    name: &'a str,
 }
 
 impl Taking<'_> {
     fn wrong(&self, object: &Bound<'_, PyAny>, wanted: &str) -> PyErr {
         let given = object.get_type().name().map_or_else(|_| "object".to_string(), |name| name.to_string());
-        PyTypeError::new_err(format!("`{}` is {wanted}, not {given}", self.place.name))
+        PyTypeError::new_err(format!("`{}` is {wanted}, not {given}", self.name))
     }
 
-    fn take(&mut self, object: &Bound<'_, PyAny>, parts: &Parts, values: &mut Vec<Value>) -> PyResult<()> {
+    fn take(&self, object: &Bound<'_, PyAny>, parts: &Parts, values: &mut Vec<Value>) -> PyResult<()> {
         match parts {
-            Parts::One => {
-                let Some(ty) = self.types.next() else { return Err(self.wrong(object, "no value")) };
+            Parts::One(ty) => {
                 values.push(self.one(object, *ty)?);
                 Ok(())
             }
-            Parts::Opaque(count) => {
-                self.types.by_ref().take(*count).for_each(drop);
+            Parts::Opaque(ty, count) => {
                 let opaque = object.cast::<Opaque>().ok().map(Bound::get);
-                let fits = opaque.filter(|o| o.values.len() == *count && o.r#type == plain(&self.place.ty));
-                let Some(opaque) = fits else {
-                    let wanted = format!("a value of type {} that a program made", plain(&self.place.ty));
-                    return Err(self.wrong(object, &wanted));
+                let Some(opaque) = opaque.filter(|o| o.values.len() == *count && o.r#type == *ty) else {
+                    return Err(self.wrong(object, &format!("a value of type {ty} that a program made")));
                 };
                 values.extend(opaque.values.iter().cloned());
                 Ok(())
@@ -101,12 +71,49 @@ impl Taking<'_> {
                 let objects = self.items(object, items.len())?;
                 objects.iter().zip(items).try_for_each(|(object, parts)| self.take(object, parts, values))
             }
-            Parts::Record(fields) => {
+            Parts::Record(_, fields) => {
                 let objects = self.fields(object, fields)?;
                 let pairs = objects.iter().zip(fields);
                 pairs.into_iter().try_for_each(|(object, (_, parts))| self.take(object, parts, values))
             }
+            Parts::Sum(ty, constructors) => {
+                let (constructor, held) = self.constructor(object, ty, constructors)?;
+                let mut payload = Vec::new();
+                for (object, parts) in held.iter().zip(&constructor.payload) {
+                    self.take(object, parts, &mut payload)?;
+                }
+                put_sum(ty, &constructor.name, payload, &Memory::default(), values)
+                    .map_err(|error| exception(&error))
+            }
         }
+    }
+
+    /// The constructor that an object has, and what it holds: that of a variant, or a text that names one which holds nothing.
+    fn constructor<'py, 'c>(
+        &self,
+        object: &Bound<'py, PyAny>,
+        ty: &Type,
+        constructors: &'c [Constructor],
+    ) -> PyResult<(&'c Constructor, Vec<Bound<'py, PyAny>>)> {
+        let named = |name: &str| constructors.iter().find(|constructor| constructor.name == name);
+        let found = match object.cast::<PyString>() {
+            Ok(text) => named(&text.to_cow()?).map(|constructor| (constructor, Vec::new())),
+            Err(_) => match (object.getattr("constructor"), object.cast::<PyTuple>()) {
+                (Ok(name), Ok(held)) => name
+                    .extract::<String>()
+                    .ok()
+                    .and_then(|name| named(&name).map(|constructor| (constructor, held.iter().collect()))),
+                _ => None,
+            },
+        };
+        let wrong = || {
+            let given = object.repr().map_or_else(|_| "that".to_string(), |text| text.to_string());
+            PyTypeError::new_err(format!(
+                "`{}` is one of {ty} (galopvm.variant.NAME(..)), not {given}",
+                self.name
+            ))
+        };
+        found.filter(|(constructor, held)| held.len() == constructor.payload.len()).ok_or_else(wrong)
     }
 
     fn items<'py>(&self, object: &Bound<'py, PyAny>, count: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
@@ -178,7 +185,7 @@ impl Taking<'_> {
             let given = object.getattr("dtype").map_or_else(|_| "other elements".into(), |d| d.to_string());
             return Err(PyTypeError::new_err(format!(
                 "`{}` is an array {ty}, that is {} of {} dimensions, not {given} of {}",
-                self.place.name,
+                self.name,
                 numpy_name(ty.elem),
                 ty.rank,
                 found.shape.len()
@@ -190,9 +197,7 @@ impl Taking<'_> {
         // Elements that begin between others, as fields of structures may.
         let copy = numpy(py)?.call_method1("ascontiguousarray", (object,))?;
         let copy = shown(&copy)?.map(|found| found.lend()).transpose()?.flatten();
-        copy.ok_or_else(|| {
-            PyValueError::new_err(format!("`{}` is an array that cannot be read", self.place.name))
-        })
+        copy.ok_or_else(|| PyValueError::new_err(format!("`{}` is an array that cannot be read", self.name)))
     }
 
     fn no_array(&self, object: &Bound<'_, PyAny>, ty: ValueType, error: PyErr) -> PyErr {
@@ -242,51 +247,30 @@ fn numpy_array<'py>(object: &Bound<'py, PyAny>, ty: ElemType) -> PyResult<Bound<
     numpy.call_method1("asarray", (object, numpy_name(ty)))
 }
 
-/// The object of a result's values.
-pub fn result(
-    py: Python<'_>,
-    place: &Place,
-    values: &mut impl Iterator<Item = Value>,
-) -> PyResult<Py<PyAny>> {
-    Making { place, records: place.records.iter() }.make(py, &place.parts, values)
-}
-
-struct Making<'a> {
-    place: &'a Place,
-    records: std::slice::Iter<'a, Py<PyAny>>,
-}
-
-impl Making<'_> {
-    fn make(
-        &mut self,
-        py: Python<'_>,
-        parts: &Parts,
-        values: &mut impl Iterator<Item = Value>,
-    ) -> PyResult<Py<PyAny>> {
-        match parts {
-            Parts::One => match values.next() {
-                Some(value) => object_of(py, value),
-                None => Ok(py.None()),
-            },
-            Parts::Opaque(count) => {
-                let values = values.take(*count).collect();
-                Ok(Py::new(py, Opaque { r#type: plain(&self.place.ty).to_string(), values })?.into_any())
-            }
-            Parts::Tuple(items) => {
-                let items: Vec<_> =
-                    items.iter().map(|parts| self.make(py, parts, values)).collect::<PyResult<_>>()?;
-                Ok(PyTuple::new(py, items)?.into_any().unbind())
-            }
-            Parts::Record(fields) => {
-                let class = self.records.next();
-                let items: Vec<_> =
-                    fields.iter().map(|(_, parts)| self.make(py, parts, values)).collect::<PyResult<_>>()?;
-                let items = PyTuple::new(py, items)?;
-                match class {
-                    Some(class) => class.call1(py, items),
-                    None => Ok(items.into_any().unbind()),
-                }
-            }
+/// The object of a result's values, which are taken from the front.
+pub fn result(py: Python<'_>, parts: &Parts, values: &mut IntoIter<Value>) -> PyResult<Py<PyAny>> {
+    let objects = |py, parts: &mut dyn Iterator<Item = &Parts>, values: &mut IntoIter<Value>| {
+        let objects: Vec<_> = parts.map(|parts| result(py, parts, values)).collect::<PyResult<_>>()?;
+        PyTuple::new(py, objects)
+    };
+    match parts {
+        Parts::One(_) => match values.next() {
+            Some(value) => object_of(py, value),
+            None => Ok(py.None()),
+        },
+        Parts::Opaque(ty, count) => {
+            let values = values.take(*count).collect();
+            Ok(Py::new(py, Opaque { r#type: ty.clone(), values })?.into_any())
+        }
+        Parts::Tuple(items) => Ok(objects(py, &mut items.iter(), values)?.into_any().unbind()),
+        Parts::Record(class, fields) => {
+            class.call1(py, objects(py, &mut fields.iter().map(|(_, parts)| parts), values)?)
+        }
+        Parts::Sum(ty, constructors) => {
+            let (number, mut held) = take_sum(ty, values).map_err(|error| exception(&error))?;
+            // The values of a sum have one of its constructors.
+            let constructor = &constructors[number];
+            constructor.class.call1(py, objects(py, &mut constructor.payload.iter(), &mut held)?)
         }
     }
 }

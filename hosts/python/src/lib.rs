@@ -3,7 +3,7 @@
 //! - `arrays.rs`: arrays in and out without a copy; all `unsafe` is there. `parts.rs`: how a value of the source is made of
 //!   values of the machine. `convert.rs`: Python's objects to values and back, by these parts.
 //! - `program.rs`: programs and their entry points as objects. `run.rs`: calls without Python's lock, which Ctrl-C ends.
-//!   `options.rs`: how programs are executed and bounded. `forks.rs`: children of the process. `error.rs`: exceptions.
+//!   `told.rs`: what was decided in calls, and where their time went. `options.rs`: how programs are executed and bounded. `forks.rs`: children of the process. `error.rs`: exceptions.
 //!
 //! Invariants: what Python holds is never written, and no result lies in the memory of an argument; the lock is released while a
 //! program runs; a session is used by one thread at a time.
@@ -16,6 +16,7 @@ mod options;
 mod parts;
 mod program;
 mod run;
+mod told;
 
 use pyo3::prelude::*;
 

@@ -1,6 +1,6 @@
 //! How programs are executed and bounded, as keyword arguments say.
 
-use galopvm::{BackendChoice, CpuMode, Engine, Limits};
+use galopvm::{BackendChoice, CpuMode, EngineBuilder, Limits};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -39,9 +39,9 @@ impl Options {
         Ok(given)
     }
 
-    /// The engine, and the bounds of calls. In a child of the process that loaded the package it has threads of its own.
-    pub fn engine(&self, is_child: bool) -> PyResult<(Engine, Limits)> {
-        let mut builder = Engine::builder();
+    /// What makes the engine, and the bounds of calls. In a child of the process that loaded the package it has threads of its own.
+    pub fn builder(&self, is_child: bool) -> PyResult<(EngineBuilder, Limits)> {
+        let mut builder = galopvm::Engine::builder();
         if let Some(name) = &self.backend {
             builder = builder.backend(named(&BackendChoice::ALL, name)?);
         }
@@ -64,6 +64,6 @@ impl Options {
             timeout: self.timeout.map(seconds).transpose()?,
             ..Limits::default()
         };
-        Ok((builder.limits(limits.clone()).build(), limits))
+        Ok((builder.limits(limits.clone()), limits))
     }
 }

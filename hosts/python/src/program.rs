@@ -1,16 +1,17 @@
 //! Programs and their entry points, as objects.
 
-use crate::convert::{Place, argument, record_classes, result};
+use crate::convert::{Place, argument, result};
 use crate::error::exception;
 use crate::forks;
 use crate::options::Options;
 use crate::parts::Parts;
 use crate::run::{Known, call};
+use crate::told::{self, Told};
 use galopvm::{Engine, EntryValue, Limits, Memory, Session, Value, ValueType};
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyBytes, PyDict, PyMappingProxy, PyTuple};
+use pyo3::types::{IntoPyDict, PyBytes, PyDict, PyMappingProxy, PyTuple};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -22,6 +23,10 @@ struct Shared {
     options: Options,
     limits: Limits,
     program: galopvm::Program,
+    /// What messages call the program.
+    name: String,
+    /// The text that it was compiled from, if it was here.
+    source: Option<String>,
     /// Made when it is asked for, so that what is pickled together has it once.
     bytecode: PyOnceLock<Py<PyBytes>>,
     /// Only looked at with Python's lock, so that it is free in a child of the process.
@@ -50,8 +55,9 @@ impl Shared {
         let mut executing = self.executing.lock().unwrap_or_else(PoisonError::into_inner);
         let process = forks::count();
         if executing.process != process {
-            let (engine, _) = self.options.engine(true)?;
-            let new = Executing { process, engine, memory: Memory::default(), idle: Vec::new() };
+            let (engine, _) = self.options.builder(true)?;
+            let new =
+                Executing { process, engine: engine.build(), memory: Memory::default(), idle: Vec::new() };
             // Dropping it might wait as well.
             std::mem::forget(std::mem::replace(&mut *executing, new));
         }
@@ -101,12 +107,26 @@ pub struct Entry {
 }
 
 impl Program {
-    fn new(py: Python<'_>, program: galopvm::Program, options: Options) -> PyResult<Program> {
+    fn new(
+        py: Python<'_>,
+        program: galopvm::Program,
+        (name, source): (String, Option<String>),
+        options: Options,
+    ) -> PyResult<Program> {
         let process = forks::count();
-        let (engine, limits) = options.engine(process > 0)?;
-        let executing = Executing { process, engine, memory: Memory::default(), idle: Vec::new() };
+        let (engine, limits) = options.builder(process > 0)?;
+        let executing =
+            Executing { process, engine: engine.build(), memory: Memory::default(), idle: Vec::new() };
         let executing = Mutex::new(executing);
-        let shared = Arc::new(Shared { options, limits, program, bytecode: PyOnceLock::new(), executing });
+        let shared = Arc::new(Shared {
+            options,
+            limits,
+            program,
+            name,
+            source,
+            bytecode: PyOnceLock::new(),
+            executing,
+        });
         let entries = PyDict::new(py);
         for entry in shared.program.entries() {
             entries.set_item(&entry.name, Entry::new(py, &shared, entry)?)?;
@@ -120,12 +140,10 @@ fn places(py: Python<'_>, values: &[EntryValue], types: &[ValueType]) -> PyResul
     let mut types = types.iter().copied();
     let place = |(number, value): (usize, &EntryValue)| {
         let count = value.values as usize;
-        let parts = Parts::of(&value.ty, count);
+        let parts = Parts::of(py, &value.ty, &types.by_ref().take(count).collect::<Vec<_>>())?;
         let name =
             if value.name.is_empty() { format!("argument {}", number + 1) } else { value.name.clone() };
-        let mut records = Vec::new();
-        record_classes(py, "record", &parts, &mut records)?;
-        Ok(Place { name, ty: value.ty.clone(), parts, types: types.by_ref().take(count).collect(), records })
+        Ok(Place { name, ty: value.ty.clone(), parts })
     };
     values.iter().enumerate().map(place).collect()
 }
@@ -180,6 +198,11 @@ impl Entry {
         Ok(values)
     }
 
+    fn told(&self) -> Told<'_> {
+        let Shared { options, limits, program, name, source, .. } = &*self.shared;
+        Told { options, limits, program, name, source: source.as_deref(), entry: &self.name }
+    }
+
     fn signature(&self) -> String {
         let params: Vec<String> = self.params.iter().map(|p| format!("{}: {}", p.name, p.ty)).collect();
         let results: Vec<&str> = self.results.iter().map(|r| r.ty.as_str()).collect();
@@ -208,11 +231,44 @@ impl Entry {
         drop(arguments);
         let mut values = outcome?.into_iter();
         if let [place] = &self.results[..] {
-            return result(py, place, &mut values);
+            return result(py, &place.parts, &mut values);
         }
-        let results: Vec<_> =
-            self.results.iter().map(|place| result(py, place, &mut values)).collect::<PyResult<_>>()?;
+        let results: Vec<_> = self
+            .results
+            .iter()
+            .map(|place| result(py, &place.parts, &mut values))
+            .collect::<PyResult<_>>()?;
         Ok(PyTuple::new(py, results)?.into_any().unbind())
+    }
+
+    /// Calls the entry point with these arguments and tells what was decided, and why: an `Explanation`, which shows itself.
+    ///
+    /// It is executed in an engine of its own, as if it was the first call.
+    #[pyo3(signature = (*arguments, **named))]
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        arguments: &Bound<'py, PyTuple>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let arguments = self.arguments(arguments, named)?;
+        told::explanation(py, &self.told(), &arguments)
+    }
+
+    /// Calls the entry point with these arguments and tells where the time goes, and why: a `Profile`, which shows itself.
+    ///
+    /// It is executed in an engine of its own: once, as if it was the first call, or, with `runs`, so many times after a first one
+    /// that is not measured. A parameter that is called `runs` itself is given by its place.
+    #[pyo3(signature = (*arguments, runs=None, **named))]
+    fn profile<'py>(
+        &self,
+        py: Python<'py>,
+        arguments: &Bound<'py, PyTuple>,
+        runs: Option<u32>,
+        named: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let arguments = self.arguments(arguments, named)?;
+        told::profile(py, &self.told(), &arguments, runs)
     }
 
     /// The name of the entry point.
@@ -279,7 +335,7 @@ impl Program {
 
     fn __dir__(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let mut names: Vec<String> = self.entries.bind(py).keys().extract()?;
-        names.extend(["entries", "warnings", "memory", "to_bytecode"].map(String::from));
+        names.extend(["entries", "warnings", "memory", "stats", "to_bytecode"].map(String::from));
         Ok(names)
     }
 
@@ -292,14 +348,13 @@ impl Program {
     /// Figures of the memory of the program's values; what NumPy lends is not in them.
     #[getter]
     fn memory<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let stats = self.shared.executing()?.memory.stats();
-        let figures = PyDict::new(py);
-        figures.set_item("live_bytes", stats.live_bytes)?;
-        figures.set_item("peak_bytes", stats.peak_bytes)?;
-        figures.set_item("held_bytes", stats.held_bytes)?;
-        figures.set_item("allocations", stats.allocations)?;
-        figures.set_item("copied_bytes", stats.copied_bytes.iter().sum::<u64>())?;
-        Ok(figures)
+        told::memory_figures(&self.shared.executing()?.memory).into_py_dict(py)
+    }
+
+    /// What calls did so far: a `Stats`, which shows itself. Calls that run now are not in it, and not those of other processes.
+    fn stats<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let executing = self.shared.executing()?;
+        told::stats(py, &executing.engine, &executing.memory, &executing.idle)
     }
 
     /// The bytes of a `.gbc` file, which `galopvm.from_bytecode` and `galopvm.load` take.
@@ -336,8 +391,8 @@ macro_rules! makers {
             timeout: Option<f64>,
         ) -> PyResult<Program> {
             let options = Options { backend, cpu, threads, memory_limit, fuel, timeout };
-            let program = py.detach(|| $make).map_err(|error| exception(&error))?;
-            Program::new(py, program, options)
+            let (program, called) = py.detach(|| $make).map_err(|error| exception(&error))?;
+            Program::new(py, program, called, options)
         }
     )+};
 }
@@ -349,16 +404,16 @@ makers! {
     /// "avx2", "avx512"), `threads` the number of worker threads, `memory_limit` the bytes that the program's values may take,
     /// `fuel` the operations that one call may execute in the interpreter, and `timeout` the seconds that one call may take.
     fn compile(source: String, name: String = "source.fut".to_string()) {
-        galopvm::Program::from_source(&name, &source)
+        galopvm::Program::from_source(&name, &source).map(|program| (program, (name, Some(source))))
     }
 
     /// The program in a file: source, or bytecode. Options are those of `compile`.
     fn load(path: PathBuf,) {
-        galopvm::Program::load(&path)
+        galopvm::Program::load(&path).map(|program| (program, (path.display().to_string(), None)))
     }
 
     /// The program of the bytes of a `.gbc` file. Options are those of `compile`.
     fn from_bytecode(data: Vec<u8>, name: String = "bytecode.gbc".to_string()) {
-        galopvm::Program::from_bytecode(&name, &data)
+        galopvm::Program::from_bytecode(&name, &data).map(|program| (program, (name, None)))
     }
 }

@@ -47,6 +47,13 @@ pub struct Known {
     takes_long: AtomicBool,
 }
 
+impl Known {
+    /// A call takes long, as far as is known: it is not begun again, and not counted twice by whoever listens.
+    pub fn to_take_long() -> Known {
+        Known { takes_long: AtomicBool::new(true) }
+    }
+}
+
 /// Calls an entry point.
 pub fn call(
     py: Python<'_>,

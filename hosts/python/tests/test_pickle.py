@@ -15,7 +15,9 @@ SOURCE = """
 entry more [n] (xs: [n]f64): [n]f64 = map (+ 1) xs
 entry take (n: i64): []f64 = replicate n 1
 entry point (x: f64): {x: f64, of: {y: f64, z: i64}} = {x, of = {y = x + 1, z = 7}}
-entry make (x: i32): #none | #some i32 = if x > 0 then #some x else #none
+entry maybe (x: i32): #none | #some i32 = if x > 0 then #some x else #none
+module m: {type t val make: i32 -> t} = {type t = (i32, i32) def make x = (x, x)}
+entry make (x: i32): m.t = m.make x
 """
 
 
@@ -79,12 +81,15 @@ class Pickles(unittest.TestCase):
         alone, together = pickle.dumps(program.more), pickle.dumps([program, *program.entries.values()] * 3)
         self.assertLess(len(together), len(alone) + len(program.to_bytecode()) // 2)
 
-    def test_records_are_pickled_and_sums_are_not(self):
+    def test_values_are_pickled_if_programs_do_not_hide_them(self):
         program = galopvm.compile(SOURCE)
         record = program.point(1.0)
         again = pickle.loads(pickle.dumps(record))
         self.assertEqual((again, again.of.z, again._fields), (record, 7, ("of", "x")))
         self.assertIs(type(again), type(record))
+        some = program.maybe(3)
+        again = pickle.loads(pickle.dumps(some))
+        self.assertEqual((again, type(again)), (some, type(some)))
         with self.assertRaises(TypeError):
             pickle.dumps(program.make(1))
 

@@ -2,11 +2,12 @@
 
 use super::{Repl, explained, print, scope};
 use crate::failure::{complaint, rendered, say};
-use crate::stats::{Phases, shown};
+use crate::stats::Phases;
 use galopvm::{Error, ErrorKind, Program, Session, Shown, Value, data};
 use galopvm_base::{Sources, Span};
 use galopvm_bytecode::Form;
 use galopvm_frontend::{EXPRESSION_ENTRY, compile_expression};
+use galopvm_profile::shown;
 use std::io::{self, Write};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};

@@ -7,11 +7,11 @@
 use super::evaluation::Expression;
 use super::{Repl, explained, print};
 use crate::failure::say;
-use crate::profile::Recorder;
-use crate::{dump, explain, profile};
+use crate::{dump, explain};
 use galopvm::{BackendChoice, Switch};
 use galopvm_explain::{Collector, Heading, Target};
 use galopvm_frontend::EXPRESSION_ENTRY;
+use galopvm_profile::{Measured, Named, Profile, Recorder};
 use std::io;
 
 impl Repl {
@@ -51,8 +51,9 @@ impl Repl {
         let mut session = engine.session_in(&program, self.memory.clone());
         let outcome = recorder.call(&self.memory, || self.call(&mut session));
         let name = format!("[{}]", self.number);
-        let named = [&*name, EXPRESSION_ENTRY, "which takes no arguments"];
-        print(profile::short_text(&recorder, &program, &session, named).trim_end())?;
+        let named = Named { program: &name, entry: EXPRESSION_ENTRY, input: "which takes no arguments" };
+        let profile = Profile::new(&recorder, &program, &session, named, Measured::Only);
+        print(profile.text().trim_end())?;
         if let Err(error) = outcome {
             say(&explained(error));
         }

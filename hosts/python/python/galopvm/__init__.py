@@ -26,6 +26,7 @@ from ._galopvm import (
     from_bytecode,
     load,
 )
+from .sums import Variant, variant
 
 __all__ = [
     "CompileError",
@@ -36,8 +37,10 @@ __all__ = [
     "Opaque",
     "Program",
     "RunError",
+    "Variant",
     "__version__",
     "compile",
     "from_bytecode",
     "load",
+    "variant",
 ]

@@ -3,6 +3,10 @@ from typing import Any, List, Mapping, Optional, Tuple, TypedDict, Union
 
 from typing_extensions import Unpack
 
+from .sums import Variant as Variant
+from .sums import variant as variant
+from .told import Explanation, Profile, Stats
+
 __version__: str
 
 class Error(Exception):
@@ -21,7 +25,7 @@ class LimitError(RunError):
     """A bound of memory, fuel, time or depth is reached."""
 
 class Opaque:
-    """A value that only programs take apart: a sum, or one of a type that a module hides."""
+    """A value that only programs take apart: one of a type that a module hides, or an array of sums."""
 
     @property
     def type(self) -> str: ...
@@ -36,6 +40,8 @@ class Entry:
     @property
     def results(self) -> List[str]: ...
     def __call__(self, *arguments: Any, **named: Any) -> Any: ...
+    def explain(self, *arguments: Any, **named: Any) -> Explanation: ...
+    def profile(self, *arguments: Any, runs: Optional[int] = ..., **named: Any) -> Profile: ...
 
 class Program:
     """A compiled program. Each entry point is an attribute that can be called."""
@@ -46,6 +52,7 @@ class Program:
     def warnings(self) -> Optional[str]: ...
     @property
     def memory(self) -> Mapping[str, int]: ...
+    def stats(self) -> Stats: ...
     def to_bytecode(self) -> bytes: ...
     def __getattr__(self, name: str) -> Entry: ...
 

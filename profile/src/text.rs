@@ -1,22 +1,22 @@
 //! A profile as text: at most ten lines that say where the time goes, and the details below.
 
 use super::Profile;
-use crate::stats::{self, shown};
+use crate::figures::{machine_lines, shown, site_line};
 use std::fmt::Write;
 use std::time::Duration;
 
 /// The least percent that is worth advice.
 const FELT: u64 = 5;
 
-/// The whole text; `details` are the lines that say what the machine did.
-pub fn text(profile: &Profile<'_>, details: &[String]) -> String {
+/// The whole text.
+pub fn text(profile: &Profile<'_>) -> String {
     let mut text = String::new();
     // Writing to text does not fail.
-    let _ = write(profile, details, &mut text);
+    let _ = write(profile, &mut text);
     text
 }
 
-fn write(profile: &Profile<'_>, details: &[String], text: &mut String) -> std::fmt::Result {
+fn write(profile: &Profile<'_>, text: &mut String) -> std::fmt::Result {
     writeln!(text, "{}", profile.heading())?;
     profile.notes().iter().try_for_each(|note| writeln!(text, "{note}"))?;
     writeln!(text)?;
@@ -25,7 +25,7 @@ fn write(profile: &Profile<'_>, details: &[String], text: &mut String) -> std::f
     let (of_rows, of_left) = percents.split_at(table.shown);
     let mut given = Vec::new();
     for (row, percent) in table.rows.iter().zip(of_rows) {
-        let (label, what) = (row.spot.label(profile.program), row.what(profile.program));
+        let (label, what) = (row.spot.label(profile.named.program), row.what(profile.named.program));
         write!(text, "{label}: {what}, {percent} % of the time, {}", row.verdict.text())?;
         // The same advice helps but once, and none where there is little to gain.
         let advice = row.verdict.advice.filter(|advice| *percent >= FELT && !given.contains(advice));
@@ -45,9 +45,9 @@ fn write(profile: &Profile<'_>, details: &[String], text: &mut String) -> std::f
         write!(text, "; {advice}")?;
     }
     writeln!(text)?;
-    if !details.is_empty() {
+    if !profile.details.is_empty() {
         writeln!(text, "\nDetails, in the words of docs/explain.md:")?;
-        details.iter().try_for_each(|line| writeln!(text, "  {line}"))?;
+        profile.details.iter().try_for_each(|line| writeln!(text, "  {line}"))?;
     }
     Ok(())
 }
@@ -58,7 +58,7 @@ pub fn details(profile: &Profile<'_>, session: &galopvm::Session) -> Vec<String>
     let reports = session.sites();
     for row in &profile.table.rows[..profile.table.shown] {
         let spent = &row.spent;
-        let label = row.spot.label(profile.program);
+        let label = row.spot.label(profile.named.program);
         let mut line = format!("{label} {}: {} executions", row.spot.word, spent.executions);
         for code in &spent.code {
             let time = shown(Duration::from_nanos(code.nanos));
@@ -68,7 +68,7 @@ pub fn details(profile: &Profile<'_>, session: &galopvm::Session) -> Vec<String>
         lines.push(line);
         let of_row = reports.iter().filter(|report| row.sites.contains(&report.name.site));
         for report in of_row.filter(|report| report.profile.executions > 0) {
-            lines.push(format!("  in all calls: {}", stats::site_line(report)));
+            lines.push(format!("  in all calls: {}", site_line(report)));
             let made = report.versions.iter().filter(|version| version.launches > 0);
             let Some(version) = made.max_by_key(|version| version.launches) else { continue };
             let decisions: Vec<&str> =
@@ -79,6 +79,6 @@ pub fn details(profile: &Profile<'_>, session: &galopvm::Session) -> Vec<String>
         }
     }
     lines.extend(session.memory_stats().to_string().lines().map(str::to_string));
-    lines.extend(stats::machine_lines(session));
+    lines.extend(machine_lines(session));
     lines
 }

@@ -4,7 +4,7 @@
 
 use super::table::{Left, Row};
 use super::{Kind, Profile, Task};
-use crate::stats::shown;
+use crate::figures::shown;
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Write};
@@ -14,20 +14,15 @@ use std::time::Duration;
 const SEEN: f64 = 0.05;
 
 /// The page; `read` gives the text of a source file.
-pub fn page(profile: &Profile<'_>, details: &[String], read: &dyn Fn(&str) -> Option<String>) -> String {
+pub fn page(profile: &Profile<'_>, read: &dyn Fn(&str) -> Option<String>) -> String {
     let mut page = String::new();
     // Writing to text does not fail.
-    let _ = write(profile, details, read, &mut page);
+    let _ = write(profile, read, &mut page);
     page
 }
 
-fn write(
-    profile: &Profile<'_>,
-    details: &[String],
-    read: &dyn Fn(&str) -> Option<String>,
-    page: &mut String,
-) -> fmt::Result {
-    let title = text(&format!("{}: {}", profile.program, profile.entry));
+fn write(profile: &Profile<'_>, read: &dyn Fn(&str) -> Option<String>, page: &mut String) -> fmt::Result {
+    let title = text(&format!("{}: {}", profile.named.program, profile.named.entry));
     writeln!(page, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">")?;
     writeln!(page, "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">")?;
     writeln!(page, "<title>{title}</title>\n<style>\n{}</style>\n</head>\n<body>", include_str!("page.css"))?;
@@ -41,7 +36,7 @@ fn write(
     table(profile, page)?;
     time(profile, page)?;
     sources(profile, read, page)?;
-    writeln!(page, "<h2>Details</h2>\n<pre>{}</pre>", text(&details.join("\n")))?;
+    writeln!(page, "<h2>Details</h2>\n<pre>{}</pre>", text(&profile.details.join("\n")))?;
     // Inside a script nothing is markup but the end of it.
     let data = data(profile).to_string().replace('<', "\\u003c");
     writeln!(page, "<script type=\"application/json\" id=\"data\">{data}</script>")?;
@@ -65,7 +60,7 @@ fn table(profile: &Profile<'_>, page: &mut String) -> fmt::Result {
             "<tr><td class=\"where\">{}</td><td class=\"what\">{}</td>{}<td class=\"number\">{}</td>\
              <td class=\"number\">{}</td><td class=\"by\">{}</td></tr>",
             link(profile, row),
-            text(&row.what(profile.program)),
+            text(&row.what(profile.named.program)),
             bar(share, class(row)),
             shown(Duration::from_nanos(row.nanos / runs)),
             row.spent.executions / runs,
@@ -107,7 +102,7 @@ fn verdict(row: &Row) -> String {
 }
 
 fn link(profile: &Profile<'_>, row: &Row) -> String {
-    let label = text(&row.spot.label(profile.program));
+    let label = text(&row.spot.label(profile.named.program));
     match &row.spot.place {
         Some(place) => format!("<a href=\"#{}\">{label}</a>", anchor(&place.file, place.line as usize)),
         None => label,
@@ -165,7 +160,7 @@ fn sources(profile: &Profile<'_>, read: &dyn Fn(&str) -> Option<String>, page: &
     let mut files: BTreeMap<(bool, &str), BTreeMap<u32, Vec<&Row>>> = BTreeMap::new();
     for row in profile.table.rows.iter().filter(|row| profile.table.share(row.nanos) >= SEEN) {
         if let Some(place) = &row.spot.place {
-            let file = files.entry((place.file != profile.program, &place.file)).or_default();
+            let file = files.entry((place.file != profile.named.program, &place.file)).or_default();
             file.entry(place.line).or_default().push(row);
         }
     }
@@ -197,7 +192,7 @@ fn sources(profile: &Profile<'_>, read: &dyn Fn(&str) -> Option<String>, page: &
                 writeln!(
                     page,
                     "<tr><td></td><td></td><td class=\"verdict\">{}: {}</td></tr>",
-                    text(&row.what(profile.program)),
+                    text(&row.what(profile.named.program)),
                     verdict(row)
                 )?;
             }

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 /// The document.
 pub fn document(profile: &Profile<'_>) -> Value {
-    let mut frames = vec![json!({ "name": profile.entry, "file": profile.program })];
+    let mut frames = vec![json!({ "name": profile.named.entry, "file": profile.named.program })];
     let mut known: HashMap<Task, usize> = HashMap::new();
     let mut events = vec![event("O", 0, 0)];
     let mut open: Vec<(usize, u64, usize)> = Vec::new();
@@ -28,7 +28,7 @@ pub fn document(profile: &Profile<'_>) -> Value {
         events.push(event("C", frame, end));
     }
     events.push(event("C", 0, profile.record.last));
-    let name = format!("{} {}", profile.program, profile.entry);
+    let name = format!("{} {}", profile.named.program, profile.named.entry);
     json!({
         "$schema": "https://www.speedscope.app/file-format-schema.json",
         "name": name,

@@ -4,7 +4,7 @@
 //! told as it is.
 
 use super::record::Spent;
-use crate::stats::shown;
+use crate::figures::shown;
 use galopvm::{SiteReport, Tier, Way};
 use galopvm_bytecode::{Instr, over_rows};
 use galopvm_tier::Why;
@@ -40,7 +40,7 @@ impl Verdict {
 }
 
 /// Advice for those who have not done it.
-const AGAIN: &str = "with -r 5 it is measured when its code is there";
+const AGAIN: &str = "with runs = 5 it is measured when its code is there";
 
 const NUMBERS: &str =
     "make tuples of numbers of small arrays, and combine large ones element by element, with map2";

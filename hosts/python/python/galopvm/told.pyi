@@ -1,0 +1,36 @@
+from os import PathLike
+from typing import Any, Dict, List, Union
+
+class _Told:
+    @property
+    def facts(self) -> Dict[str, Any]: ...
+    def _repr_html_(self) -> str: ...
+
+class Explanation(_Told):
+    """What was decided in a call, and why."""
+
+    @property
+    def regions(self) -> str: ...
+
+class Profile(_Told):
+    """Where the time of a call goes, line by line, and why."""
+
+    @property
+    def rows(self) -> List[Dict[str, Any]]: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def page(self) -> str: ...
+    @property
+    def speedscope(self) -> str: ...
+    def save(self, path: Union[str, "PathLike[str]"]) -> None: ...
+
+class Stats(_Told):
+    """What the calls of a program did so far."""
+
+    @property
+    def memory(self) -> Dict[str, int]: ...
+    @property
+    def kernels(self) -> Dict[str, int]: ...
+    @property
+    def operators(self) -> List[Dict[str, Any]]: ...
