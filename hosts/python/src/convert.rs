@@ -175,12 +175,17 @@ impl Taking<'_> {
 
     fn array(&self, object: &Bound<'_, PyAny>, ty: ValueType) -> PyResult<Array> {
         let py = object.py();
-        let found = match shown(object)? {
-            Some(found) => Some(found),
+        let (object, found) = match shown(object)? {
+            Some(found) => (object.clone(), Some(found)),
             // Lists, and arrays of other libraries.
-            None => shown(&numpy_array(object, ty.elem).map_err(|error| self.no_array(object, ty, error))?)?,
+            None => {
+                self.refuse_nulls(object)?;
+                let array = numpy_array(object, ty.elem).map_err(|error| self.no_array(object, ty, error))?;
+                let found = shown(&array)?;
+                (array, found)
+            }
         };
-        let Some(found) = found else { return Err(self.wrong(object, &format!("an array {ty}"))) };
+        let Some(found) = found else { return Err(self.wrong(&object, &format!("an array {ty}"))) };
         if found.elem != Some(ty.elem) || found.shape.len() != usize::from(ty.rank) {
             let given = object.getattr("dtype").map_or_else(|_| "other elements".into(), |d| d.to_string());
             return Err(PyTypeError::new_err(format!(
@@ -201,9 +206,23 @@ impl Taking<'_> {
     }
 
     fn no_array(&self, object: &Bound<'_, PyAny>, ty: ValueType, error: PyErr) -> PyErr {
+        let py = object.py();
         let wrong = self.wrong(object, &format!("an array {ty}"));
-        wrong.set_cause(object.py(), Some(error));
+        let wrong = PyTypeError::new_err(format!("{}: {}", wrong.value(py), error.value(py)));
+        wrong.set_cause(py, Some(error));
         wrong
+    }
+
+    /// Columns of Arrow may lack values. NumPy would take such a one for a number that is none.
+    fn refuse_nulls(&self, object: &Bound<'_, PyAny>) -> PyResult<()> {
+        let Ok(nulls) = object.getattr("null_count") else { return Ok(()) };
+        match nulls.extract::<u64>() {
+            Ok(nulls) if nulls > 0 => Err(PyTypeError::new_err(format!(
+                "`{}` lacks {nulls} of its values (null); with `.fill_null(0)`, say, there is one in each place",
+                self.name
+            ))),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -235,13 +254,17 @@ fn as_array(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
     AS_ARRAY.get_or_try_init(py, || numpy(py)?.getattr("asarray").map(Bound::unbind)).map(|f| f.bind(py))
 }
 
-/// An object as an array of NumPy: over the same memory, by DLPack, where that is offered.
+/// An object as an array of NumPy: over the same memory, by DLPack, where that is offered. Truth values that are packed bits become bytes.
 fn numpy_array<'py>(object: &Bound<'py, PyAny>, ty: ElemType) -> PyResult<Bound<'py, PyAny>> {
     let numpy = numpy(object.py())?;
+    let is_array = object.hasattr("__array__")? || object.hasattr("__array_interface__")?;
     if object.hasattr("__dlpack__")? {
-        return numpy.call_method1("from_dlpack", (object,));
+        let found = numpy.call_method1("from_dlpack", (object,));
+        if found.is_ok() || ty != ElemType::Bool || !is_array {
+            return found;
+        }
     }
-    if object.hasattr("__array__")? || object.hasattr("__array_interface__")? {
+    if is_array {
         return numpy.call_method1("asarray", (object,));
     }
     numpy.call_method1("asarray", (object, numpy_name(ty)))
