@@ -38,8 +38,8 @@ struct Executing {
     process: usize,
     engine: Engine,
     memory: Memory,
-    /// Sessions that nobody uses now: calls from several threads at the same time have one each.
-    idle: Vec<Session>,
+    /// Sessions that nobody uses now: calls from several threads at the same time have one each. They are large, and go to and fro.
+    idle: Vec<Box<Session>>,
 }
 
 /// The bytecode, and the options.
@@ -64,13 +64,14 @@ impl Shared {
         Ok(executing)
     }
 
-    fn session(&self) -> PyResult<Session> {
+    fn session(&self) -> PyResult<Box<Session>> {
         let mut executing = self.executing()?;
         let idle = executing.idle.pop();
-        Ok(idle.unwrap_or_else(|| executing.engine.session_in(&self.program, executing.memory.clone())))
+        let new = || Box::new(executing.engine.session_in(&self.program, executing.memory.clone()));
+        Ok(idle.unwrap_or_else(new))
     }
 
-    fn keep(&self, session: Session) -> PyResult<()> {
+    fn keep(&self, session: Box<Session>) -> PyResult<()> {
         let mut executing = self.executing()?;
         if executing.idle.len() < KEPT {
             executing.idle.push(session);

@@ -143,10 +143,12 @@ pub fn stats<'py>(
     py: Python<'py>,
     engine: &Engine,
     memory: &Memory,
-    sessions: &[Session],
+    sessions: &[Box<Session>],
 ) -> PyResult<Bound<'py, PyAny>> {
     let mut operators: BTreeMap<_, (String, &'static str, Operator)> = BTreeMap::new();
-    for report in sessions.iter().flat_map(Session::sites).filter(|report| report.profile.executions > 0) {
+    for report in
+        sessions.iter().flat_map(|session| session.sites()).filter(|report| report.profile.executions > 0)
+    {
         let profile = &report.profile;
         let new = || (report.name.place.to_string(), report.name.operator, Operator::default());
         let (_, _, operator) = operators.entry((report.name.site, report.group)).or_insert_with(new);
