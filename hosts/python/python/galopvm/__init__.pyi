@@ -3,6 +3,8 @@ from typing import Any, List, Mapping, Optional, Tuple, TypedDict, Union
 
 from typing_extensions import Unpack
 
+from .function import function as function
+
 __version__: str
 
 class Error(Exception):
