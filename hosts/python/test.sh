@@ -15,11 +15,18 @@ if [ ! -x "$work/venv/bin/maturin" ]; then
     "$python" -m venv "$work/venv"
     "$work/venv/bin/pip" install -q maturin numpy
 fi
-# The tests of `galopvm.dask` need Dask. Where it cannot be installed, as without a network, they are skipped.
-if ! "$work/venv/bin/python" -c 'import dask.array, distributed' 2> "$work/dask.log"; then
-    "$work/venv/bin/pip" install -q --retries 1 --timeout 20 'dask[array]' distributed 2>> "$work/dask.log" ||
-        echo "Dask cannot be installed, its tests are skipped; see $work/dask.log" >&2
-fi
+# What some of the tests need beyond it. Where it cannot be installed, as without a network, they are skipped.
+wanted() {
+    modules=$1
+    shift
+    if ! "$work/venv/bin/python" -c "import $modules" 2> "$work/$modules.log"; then
+        "$work/venv/bin/pip" install -q --retries 1 --timeout 20 "$@" 2>> "$work/$modules.log" ||
+            echo "$* cannot be installed, its tests are skipped; see $work/$modules.log" >&2
+    fi
+}
+wanted dask.array,distributed 'dask[array]' distributed
+wanted IPython ipython
+wanted pyarrow pyarrow
 rm -rf "$work/wheels"
 "$work/venv/bin/maturin" build -q --manifest-path hosts/python/Cargo.toml --out "$work/wheels" "$@"
 "$work/venv/bin/pip" install -q --force-reinstall --no-deps "$work"/wheels/galopvm-*.whl

@@ -213,9 +213,10 @@ impl Taking<'_> {
         wrong
     }
 
-    /// Columns of Arrow may lack values. NumPy would take such a one for a number that is none.
+    /// Columns of Arrow and Polars may lack values. NumPy would take such a one for a number that is none.
     fn refuse_nulls(&self, object: &Bound<'_, PyAny>) -> PyResult<()> {
         let Ok(nulls) = object.getattr("null_count") else { return Ok(()) };
+        let nulls = if nulls.is_callable() { nulls.call0()? } else { nulls };
         match nulls.extract::<u64>() {
             Ok(nulls) if nulls > 0 => Err(PyTypeError::new_err(format!(
                 "`{}` lacks {nulls} of its values (null); with `.fill_null(0)`, say, there is one in each place",

@@ -296,9 +296,18 @@ impl Entry {
         self.results.iter().map(|r| r.ty.as_str()).collect()
     }
 
+    /// What `inspect.signature` and the help of prompts show. A parameter whose name Python cannot write is called by its number.
     #[getter]
-    fn __doc__(&self) -> String {
-        self.signature()
+    fn __signature__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let inspect = py.import("inspect")?;
+        let class = inspect.getattr("Parameter")?;
+        let kind = class.getattr("POSITIONAL_OR_KEYWORD")?;
+        let parameter = |(number, place): (usize, &Place)| {
+            let named = class.call1((&place.name, &kind));
+            named.or_else(|_| class.call1((format!("_{}", number + 1), &kind)))
+        };
+        let parameters: Vec<_> = self.params.iter().enumerate().map(parameter).collect::<PyResult<_>>()?;
+        inspect.call_method1("Signature", (parameters,))
     }
 
     fn __repr__(&self) -> String {

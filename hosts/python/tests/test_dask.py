@@ -1,24 +1,20 @@
 """Entry points over Dask arrays, against NumPy on the whole arrays: with threads, and on a cluster of four processes."""
 
 import ast
-import contextlib
 import doctest
 import inspect
-import io
 import itertools
 import os
 import pickle
-import runpy
 import signal
-import sys
 import threading
 import time
 import unittest
-from unittest import mock
 
 import numpy as np
 
 import galopvm
+import shown
 
 try:
     import dask
@@ -470,28 +466,15 @@ class Cluster(unittest.TestCase):
 
 class Examples(unittest.TestCase):
     def test_the_page_for_users_shows_what_is_true(self):
-        page = os.path.join(os.path.dirname(__file__), "..", "..", "..", "docs", "scaling.md")
-        with open(page, encoding="utf-8") as file:
-            code = file.read().split("```python\n")[1].split("```")[0]
-        text = io.StringIO()
-        with contextlib.redirect_stdout(text):
-            exec(code, {"__name__": "__main__"})
-        wanted = [line.split("# ")[1] for line in code.splitlines() if line.startswith("    print(")]
-        self.assertEqual(text.getvalue().splitlines(), wanted)
+        (code,) = shown.page("scaling.md", "# More than one machine")
+        found, wanted = shown.printed(code)
+        self.assertEqual(found, wanted)
 
     def test_the_module_shows_what_is_true(self):
         self.assertEqual(doctest.testmod(blocks).failed, 0)
 
-    def shown(self, name):
-        """What an example prints."""
-        text = io.StringIO()
-        path = os.path.join(os.path.dirname(__file__), "..", "..", "..", "examples", "hosts", "python", name)
-        with contextlib.redirect_stdout(text), mock.patch.object(sys, "argv", [path]):
-            runpy.run_path(path, run_name="__main__")
-        return text.getvalue().splitlines()
-
     def test_k_means(self):
-        *centres, cost = self.shown("kmeans.py")
+        *centres, cost = shown.example("kmeans.py")
         texts = [line.split(" points around ")[1] for line in centres]
         places = np.array([ast.literal_eval(text) for text in texts])
         np.testing.assert_allclose(places, [[0, 0], [4, 9], [8, 1]], atol=0.02)
@@ -500,7 +483,7 @@ class Examples(unittest.TestCase):
         self.assertRegex(cost, r"distance (2.0|1.9)")
 
     def test_terrain(self):
-        *counts, steepest = self.shown("terrain.py")
+        *counts, steepest = shown.example("terrain.py")
         along = np.arange(2000, dtype="f4") * np.float32(5)
         xs, ys = along[None, :], along[:, None]
         heights = 800 * np.exp(-((xs - 4000) ** 2 + (ys - 6000) ** 2) / 6e6) + 20 * np.sin(xs / 90) * np.sin(ys / 70)

@@ -26,6 +26,7 @@ from ._galopvm import (
     from_bytecode,
     load,
 )
+from .function import function
 from .sums import Variant, variant
 
 __all__ = [
@@ -41,6 +42,14 @@ __all__ = [
     "__version__",
     "compile",
     "from_bytecode",
+    "function",
     "load",
     "variant",
 ]
+
+
+def load_ipython_extension(shell):
+    """What `%load_ext galopvm` does: the cell magic `%%galopvm`."""
+    from .notebook import Programs
+
+    shell.register_magics(Programs)

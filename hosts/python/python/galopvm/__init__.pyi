@@ -3,6 +3,7 @@ from typing import Any, List, Mapping, Optional, Tuple, TypedDict, Union
 
 from typing_extensions import Unpack
 
+from .function import function as function
 from .sums import Variant as Variant
 from .sums import variant as variant
 from .told import Explanation, Profile, Stats
