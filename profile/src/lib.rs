@@ -173,7 +173,7 @@ impl<'p> Profile<'p> {
         let aside = &self.table.left.aside;
         let of_first = aside.compiling.saturating_add(aside.deciding);
         (self.measured == Measured::First && of_first >= self.table.nanos / FELT)
-            .then_some("with runs = 5 they are measured when code is there")
+            .then_some("--runs 5 (in Python runs=5) measures later runs, for which code is there")
     }
 
     /// The time of a run.

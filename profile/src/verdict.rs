@@ -40,7 +40,7 @@ impl Verdict {
 }
 
 /// Advice for those who have not done it.
-const AGAIN: &str = "with runs = 5 it is measured when its code is there";
+const AGAIN: &str = "--runs 5 (in Python runs=5) measures it when its code is there";
 
 const NUMBERS: &str =
     "make tuples of numbers of small arrays, and combine large ones element by element, with map2";
