@@ -27,6 +27,7 @@ wanted() {
 wanted dask.array,distributed 'dask[array]' distributed
 wanted IPython ipython
 wanted pyarrow pyarrow
+wanted pandas pandas
 rm -rf "$work/wheels"
 "$work/venv/bin/maturin" build -q --manifest-path hosts/python/Cargo.toml --out "$work/wheels" "$@"
 "$work/venv/bin/pip" install -q --force-reinstall --no-deps "$work"/wheels/galopvm-*.whl

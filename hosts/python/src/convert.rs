@@ -213,13 +213,19 @@ impl Taking<'_> {
         wrong
     }
 
-    /// Columns of Arrow and Polars may lack values. NumPy would take such a one for a number that is none.
+    /// Columns of Arrow and Polars, and those of Pandas with types of its own, may lack values. NumPy would take such a one for a number
+    /// that is none.
     fn refuse_nulls(&self, object: &Bound<'_, PyAny>) -> PyResult<()> {
-        let Ok(nulls) = object.getattr("null_count") else { return Ok(()) };
-        let nulls = if nulls.is_callable() { nulls.call0()? } else { nulls };
+        let (nulls, fill) = if let Ok(nulls) = object.getattr("null_count") {
+            (if nulls.is_callable() { nulls.call0()? } else { nulls }, "fill_null")
+        } else if object.getattr("dtype").is_ok_and(|ty| ty.hasattr("na_value").unwrap_or(false)) {
+            (object.call_method0("isna")?.call_method0("sum")?, "fillna")
+        } else {
+            return Ok(());
+        };
         match nulls.extract::<u64>() {
             Ok(nulls) if nulls > 0 => Err(PyTypeError::new_err(format!(
-                "`{}` lacks {nulls} of its values (null); with `.fill_null(0)`, say, there is one in each place",
+                "`{}` lacks {nulls} of its values (null); with `.{fill}(0)`, say, there is one in each place",
                 self.name
             ))),
             _ => Ok(()),

@@ -217,6 +217,22 @@ class Values(unittest.TestCase):
         self.assertEqual(prog.at(i=1, xs=np.array([4, 5], dtype=np.int32)), 5)
 
 
+class Pandas(unittest.TestCase):
+    def test_columns_that_lack_values_are_refused(self):
+        try:
+            import pandas
+        except ImportError:
+            self.skipTest("pandas is not installed")
+        more = program().more
+        self.assertEqual(more(pandas.Series([1.0, 2.0])).tolist(), [2.0, 3.0])
+        lacking = pandas.Series([1.0, None], dtype="Float64")
+        for column in (lacking, lacking.array):
+            with self.assertRaises(TypeError) as caught:
+                more(column)
+            self.assertIn("`xs` lacks 1 of its values (null); with `.fillna(0)`", str(caught.exception))
+        self.assertEqual(more(lacking.fillna(0)).tolist(), [2.0, 1.0])
+
+
 class Errors(unittest.TestCase):
     def test_errors_show_the_source(self):
         with self.assertRaises(galopvm.CompileError) as caught:
