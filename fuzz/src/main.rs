@@ -36,7 +36,7 @@ use case::{Outcome, Tally};
 use corpus::Corpus;
 use galopvm_guard::Guarded;
 use galopvm_runtime::Coverage;
-use sessions::{Kind, Programs};
+use sessions::{Device, Kind, Programs};
 use sources::Written;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -46,7 +46,7 @@ use std::time::{Duration, Instant};
 /// Cases of a run that says nothing else: short enough for every change.
 const COUNT: u64 = 20_000;
 
-const USAGE: &str = "usage: galopvm-fuzz [damage | sources | values | sessions | far | views] [--program FILE] [--with FOLDER] [--backend vulkan] \
+const USAGE: &str = "usage: galopvm-fuzz [damage | sources | values | sessions | far | views] [--program FILE] [--with FOLDER] [--backend vulkan | rough-vulkan] \
 [--start N] [--count N] [--seconds N] [--threads N] [--guard] [--coverage FILE]";
 
 #[global_allocator]
@@ -102,7 +102,7 @@ struct Args {
 fn arguments() -> Result<Args, String> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut words = std::env::args().skip(1).peekable();
-    let of_sessions = |programs| Target::Sessions(Kind { programs, on_vulkan: false });
+    let of_sessions = |programs| Target::Sessions(Kind { programs, device: None });
     let target = match words.next_if(|word| !word.starts_with('-')).as_deref() {
         None | Some("damage") => Target::Damage(Corpus::load()),
         Some("sources") => Target::Sources(Written::load()),
@@ -147,12 +147,15 @@ fn arguments() -> Result<Args, String> {
                 _ => return Err("--with wants a folder".into()),
             },
             "--backend" => match (value.as_deref(), &mut args.target) {
-                (Some("vulkan"), Target::Sessions(kind)) => {
-                    sessions::vulkan().map_err(|why| format!("there is no Vulkan: {why}"))?;
-                    kind.on_vulkan = true;
+                (Some(name @ ("vulkan" | "rough-vulkan")), Target::Sessions(kind)) => {
+                    let device = if name == "vulkan" { Device::Own } else { Device::Rough };
+                    sessions::vulkan(device).map_err(|why| format!("there is no Vulkan: {why}"))?;
+                    kind.device = Some(device);
                 }
-                (Some("vulkan"), _) => return Err("a back end is for `sessions` and `far`".into()),
-                _ => return Err("--backend wants vulkan".into()),
+                (Some("vulkan" | "rough-vulkan"), _) => {
+                    return Err("a back end is for `sessions` and `far`".into());
+                }
+                _ => return Err("--backend wants vulkan or rough-vulkan".into()),
             },
             _ => return Err(format!("{word} is not known")),
         }

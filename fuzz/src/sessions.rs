@@ -13,7 +13,7 @@ use crate::reduce;
 use crate::scribe;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_bytecode::{ValueType, VerifiedModule, verify};
-use galopvm_gpu::{Route, Vulkan};
+use galopvm_gpu::{Gpu, GpuError, Route, Vulkan};
 use galopvm_jit::{CpuMode, X86Backend};
 use galopvm_kir::{Backend, Machine, Reference};
 use galopvm_runtime::{
@@ -110,7 +110,16 @@ pub enum Executor {
     /// By code that is made at once, and by machine code what is hot.
     Tiers,
     /// Kernels through Vulkan.
-    Vulkan,
+    Vulkan(Device),
+}
+
+/// Which device Vulkan computes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Device {
+    /// The process's.
+    Own,
+    /// The same, taken for one that rounds as it likes and loses subnormal numbers.
+    Rough,
 }
 
 impl Executor {
@@ -118,7 +127,7 @@ impl Executor {
     fn clock(self) -> Clock {
         match self {
             Executor::Interpreter | Executor::Reference | Executor::Vector => Clock::start(),
-            Executor::X86 | Executor::Both | Executor::Tiers | Executor::Vulkan => Clock::together(),
+            Executor::X86 | Executor::Both | Executor::Tiers | Executor::Vulkan(_) => Clock::together(),
         }
     }
 }
@@ -152,18 +161,26 @@ pub struct Script {
 }
 
 /// The back end of Vulkan, if there is a driver: the error says why there is none.
-pub fn vulkan() -> Result<Arc<dyn Backend>, String> {
-    static MADE: OnceLock<Result<Vulkan<'static>, String>> = OnceLock::new();
-    let made = MADE.get_or_init(|| Vulkan::new(Route::Direct).map_err(|error| error.to_string()));
-    made.clone().map(|backend| Arc::new(backend) as Arc<dyn Backend>)
+pub fn vulkan(device: Device) -> Result<Arc<dyn Backend>, String> {
+    type Made = Result<Arc<dyn Backend>, String>;
+    static OWN: OnceLock<Made> = OnceLock::new();
+    static ROUGH: OnceLock<Made> = OnceLock::new();
+    let on = |gpu: Result<&'static Gpu, GpuError>| -> Made {
+        let gpu = gpu.map_err(|why| why.to_string())?;
+        Ok(Arc::new(Vulkan::on(gpu, Route::Direct)))
+    };
+    match device {
+        Device::Own => OWN.get_or_init(|| on(Gpu::shared())).clone(),
+        Device::Rough => ROUGH.get_or_init(|| on(Gpu::rough())).clone(),
+    }
 }
 
 /// What all cases of a run have in common.
 #[derive(Clone, Copy)]
 pub struct Kind {
     pub programs: Programs,
-    /// Every session runs on Vulkan.
-    pub on_vulkan: bool,
+    /// Every session runs on this device of Vulkan's, if there is one. All sessions of a process share code: it is one device for all.
+    pub device: Option<Device>,
 }
 
 /// Whose programs are called.
@@ -197,12 +214,12 @@ fn random_of(number: u64) -> Random {
 }
 
 /// Carries out a case, and counts the decisions that it meets; one that goes wrong is made smaller.
-pub fn run(Kind { programs, on_vulkan }: Kind, number: u64, met: &Coverage) -> Outcome {
+pub fn run(Kind { programs, device }: Kind, number: u64, met: &Coverage) -> Outcome {
     let mut random = random_of(number);
     let program = programs.write(&mut random);
     let mut setting = Setting::of(&mut random);
-    if on_vulkan {
-        setting.executor = Executor::Vulkan;
+    if let Some(device) = device {
+        setting.executor = Executor::Vulkan(device);
         setting.without.retain(|switch| *switch != Switch::Jit);
     }
     let calls = if random.one_in(25) { 12 + random.below(30) } else { 4 + random.below(9) };
@@ -378,7 +395,7 @@ impl Setting {
                 let backends = if X86Backend::is_available() { vec![x86.clone()] } else { Vec::new() };
                 Tiering { quick, threshold: SOON_HOT, always: false, ..compiled_by(backends, 1) }
             }
-            Executor::Vulkan => vulkan().map_or_else(|_| Tiering::interpreter(), compiled),
+            Executor::Vulkan(device) => vulkan(device).map_or_else(|_| Tiering::interpreter(), compiled),
         };
         let switches = Switches::without(&self.without);
         let limits = self.limits();

@@ -7,10 +7,11 @@
 //! - Every failure is a [`GpuError`]; nothing here panics on what a driver answers, and a device that is lost is asked no more.
 #![allow(unsafe_code)]
 
-use crate::info::{DeviceChoice, DeviceInfo, DeviceKind, Features, GpuError, Limits};
+use crate::info::{DeviceChoice, DeviceInfo, DeviceKind, Features, GpuError, Ieee, Limits};
 use crate::memory::{Buffer, LEAST_POOL_BYTES, PIECE, Pool, Staging, fetch, lock};
 use crate::residents::Residents;
 use crate::traffic::Traffic;
+use crate::trial;
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,7 +28,7 @@ use vulkano::descriptor_set::layout::{
     DescriptorSetLayout, DescriptorSetLayoutBinding, DescriptorSetLayoutCreateInfo, DescriptorType,
 };
 use vulkano::descriptor_set::{DescriptorSet, WriteDescriptorSet};
-use vulkano::device::physical::{PhysicalDevice, PhysicalDeviceType};
+use vulkano::device::physical::{DriverId, PhysicalDevice, PhysicalDeviceType};
 use vulkano::device::{
     Device, DeviceCreateInfo, DeviceExtensions, DeviceFeatures, Queue, QueueCreateInfo, QueueFlags,
 };
@@ -37,6 +38,7 @@ use vulkano::memory::allocator::StandardMemoryAllocator;
 use vulkano::pipeline::compute::ComputePipelineCreateInfo;
 use vulkano::pipeline::layout::{PipelineLayout, PipelineLayoutCreateInfo, PushConstantRange};
 use vulkano::pipeline::{ComputePipeline, PipelineBindPoint, PipelineShaderStageCreateInfo};
+use vulkano::shader::spirv::Spirv;
 use vulkano::shader::{ShaderModule, ShaderModuleCreateInfo, ShaderStages};
 use vulkano::sync::GpuFuture;
 use vulkano::sync::future::{FenceSignalFuture, NowFuture};
@@ -126,6 +128,8 @@ fn describe(index: usize, device: &PhysicalDevice) -> DeviceInfo {
             denorm64: properties.shader_denorm_preserve_float64 == Some(true),
             exact32: properties.shader_signed_zero_inf_nan_preserve_float32 == Some(true),
             exact64: properties.shader_signed_zero_inf_nan_preserve_float64 == Some(true),
+            singles: Ieee::default(),
+            doubles: Ieee::default(),
             all_rounds: !matches!(kind, DeviceKind::Cpu | DeviceKind::Other),
         },
         limits: Limits {
@@ -183,6 +187,8 @@ pub struct Gpu {
     pipelines: Mutex<HashMap<PipelineKey, Arc<Pipeline>>>,
     /// The device's own memory can be read and written by the host without a detour.
     pub(crate) direct: bool,
+    /// Shaders ask for what the driver says that it cannot do, and were seen to get it.
+    goes_beyond: bool,
     /// Who has this may give the device work, and use the staging memory.
     turn: Mutex<Staging>,
     is_lost: AtomicBool,
@@ -290,7 +296,8 @@ impl Gpu {
             queues.next().ok_or_else(|| driver("opening the device")("the driver gave no queue".into()))?;
         let direct = matches!(info.kind, DeviceKind::Cpu | DeviceKind::Integrated);
         let heap = heap_bytes(&physical);
-        Ok(Gpu {
+        let keeps_more = physical.properties().driver_id == Some(DriverId::NvidiaProprietary);
+        let mut gpu = Gpu {
             memory: Arc::new(StandardMemoryAllocator::new_default(device.clone())),
             commands: Arc::new(StandardCommandBufferAllocator::new(device.clone(), Default::default())),
             sets: Arc::new(StandardDescriptorSetAllocator::new(device.clone(), Default::default())),
@@ -304,7 +311,31 @@ impl Gpu {
             device,
             queue,
             direct,
-        })
+            goes_beyond: false,
+        };
+        gpu.try_floats(keeps_more)?;
+        // What programs move is counted, not what the trial did.
+        *lock(&gpu.counts) = Traffic::default();
+        Ok(gpu)
+    }
+
+    /// Finds out how the device computes with floats. `keeps_more`: its driver is known to keep subnormal numbers where a shader asks for
+    /// it, although it says that shaders cannot.
+    fn try_floats(&mut self, keeps_more: bool) -> Result<(), GpuError> {
+        let said = self.info.features.clone();
+        if keeps_more && !said.denorm32 {
+            let asked = Features { denorm32: true, denorm64: said.float64, ..said.clone() };
+            self.goes_beyond = true;
+            if let Ok(seen) = trial::floats(self, asked)
+                && seen.singles.subnormals
+            {
+                self.info.features = seen;
+                return Ok(());
+            }
+            self.goes_beyond = false;
+        }
+        self.info.features = trial::floats(self, said)?;
+        Ok(())
     }
 
     /// The same device reached through staging memory, as if its memory were out of the host's reach.
@@ -322,6 +353,18 @@ impl Gpu {
     /// The process's device: opened on first use, as [`DeviceChoice::from_env`] says; a failure is remembered.
     pub fn shared() -> Result<&'static Gpu, GpuError> {
         SHARED.get_or_init(|| Gpu::open(&DeviceChoice::from_env())).as_ref().map_err(Clone::clone)
+    }
+
+    /// The device once more, taken for one that rounds as it likes and loses subnormal numbers: for tests of what is done then.
+    pub fn rough() -> Result<&'static Gpu, GpuError> {
+        static ROUGH: OnceLock<Result<Gpu, GpuError>> = OnceLock::new();
+        let opened = ROUGH.get_or_init(|| {
+            let mut gpu = Gpu::open(&DeviceChoice::from_env())?;
+            let features = &mut gpu.info.features;
+            (features.singles, features.doubles) = (Ieee::default(), Ieee::default());
+            Ok(gpu)
+        });
+        opened.as_ref().map_err(Clone::clone)
     }
 
     /// The process's device, if it was opened.
@@ -447,11 +490,16 @@ impl Gpu {
                 shader.buffers, self.info.limits.buffers
             )));
         }
-        // SAFETY: whoever made the `Shader` vouched for the words; vulkano itself checks versions, capabilities
-        // and extensions against the device.
-        let module =
-            unsafe { ShaderModule::new(self.device.clone(), ShaderModuleCreateInfo::new(shader.words)) }
-                .map_err(|e| failed(reason(e)))?;
+        let (device, info) = (self.device.clone(), ShaderModuleCreateInfo::new(shader.words));
+        let module = if self.goes_beyond && Spirv::new(shader.words).is_ok() {
+            // SAFETY: whoever made the `Shader` vouched for the words. All that the driver says it lacks is the mode which keeps
+            // subnormal numbers, and the driver is one that is known to have it.
+            unsafe { ShaderModule::new_unchecked(device, info) }.map_err(Validated::Error)
+        } else {
+            // SAFETY: as above; vulkano itself checks versions, capabilities and extensions against the device.
+            unsafe { ShaderModule::new(device, info) }
+        }
+        .map_err(|e| failed(reason(e)))?;
         let entry = module
             .entry_point(shader.entry)
             .ok_or_else(|| failed(format!("the shader has no entry point `{}`", shader.entry)))?;

@@ -33,6 +33,23 @@ impl fmt::Display for DeviceKind {
     }
 }
 
+/// Where a device computes with floats of one width as IEEE 754 says: Vulkan promises it for sums and products of numbers of usual size
+/// alone. A device is asked when it is opened; before, nothing is known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Ieee {
+    /// Subnormal numbers are kept, and do not become zero.
+    pub subnormals: bool,
+    /// Quotients are the nearest numbers.
+    pub quotients: bool,
+    /// Square roots are the nearest numbers.
+    pub roots: bool,
+}
+
+impl Ieee {
+    /// Everywhere.
+    pub const ALL: Ieee = Ieee { subnormals: true, quotients: true, roots: true };
+}
+
 /// What a device can do, as far as the lowering asks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Features {
@@ -50,14 +67,18 @@ pub struct Features {
     pub storage8: bool,
     /// 16-bit elements in storage buffers.
     pub storage16: bool,
-    /// Subnormal singles are kept if the shader asks for it.
+    /// A shader can ask that subnormal singles are kept.
     pub denorm32: bool,
-    /// Subnormal doubles are kept if the shader asks for it.
+    /// A shader can ask that subnormal doubles are kept.
     pub denorm64: bool,
     /// Signed zeros, infinities and NaNs of singles are kept if the shader asks for it.
     pub exact32: bool,
     /// Signed zeros, infinities and NaNs of doubles are kept if the shader asks for it.
     pub exact64: bool,
+    /// How it was seen to compute with singles.
+    pub singles: Ieee,
+    /// How it was seen to compute with doubles.
+    pub doubles: Ieee,
     /// Loops of a shader go on until they end. Drivers that compute on the processor may end them before, and say nothing: Mesa's gives
     /// an invocation 65,535 rounds for all of its loops.
     pub all_rounds: bool,
@@ -78,6 +99,8 @@ impl Features {
             denorm64: true,
             exact32: true,
             exact64: true,
+            singles: Ieee::ALL,
+            doubles: Ieee::ALL,
             all_rounds: true,
         }
     }

@@ -11,9 +11,10 @@ mod residents;
 pub mod shader;
 pub mod spirv;
 pub mod traffic;
+mod trial;
 
 pub use backend::{Route, Vulkan, listing};
 pub use device::{Dispatch, Gpu, Pipeline, Shader, devices};
-pub use info::{DeviceChoice, DeviceInfo, DeviceKind, Features, GpuError, Limits};
+pub use info::{DeviceChoice, DeviceInfo, DeviceKind, Features, GpuError, Ieee, Limits};
 pub use memory::Buffer;
 pub use traffic::Traffic;

@@ -34,6 +34,7 @@ impl<'t, 'a> Lower<'t, 'a> {
     /// A shader whose first bindings are the launch's numbers and the trap flag.
     pub fn new(table: &'t mut Table<'a>, group_size: u32) -> Lower<'t, 'a> {
         let mut c = Code::new(group_size);
+        c.computes_as(table.features.singles, table.features.doubles);
         let params = c.buffer(Width::W64, false);
         let flag = c.buffer(Width::W32, true);
         let cell = c.cell(Ty::Bool);

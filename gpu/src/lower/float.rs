@@ -1,44 +1,21 @@
 //! The exact float operations in shaders, on singles and doubles; halves come and go as singles.
 
+use super::rounding;
 use super::scalar::reg;
-use crate::shader::{BinOp, Code, Ty, UnOp, Val};
+use crate::shader::{BinOp, Code, Format, Ty, UnOp, Val};
 use galopvm_base::{ElemType, ScalarOp};
-
-/// How a float type lies in bits.
-struct Format {
-    bits: Ty,
-    fraction: u32,
-    sign: u64,
-    infinity: u64,
-}
-
-fn format(ty: Ty) -> Format {
-    if ty == Ty::F64 {
-        Format { bits: Ty::B64, fraction: 52, sign: 1 << 63, infinity: 0x7ff << 52 }
-    } else {
-        Format { bits: Ty::B32, fraction: 23, sign: 1 << 31, infinity: 0xff << 23 }
-    }
-}
-
-/// The bits without the sign.
-fn magnitude(c: &mut Code, a: Val) -> Val {
-    let f = format(c.ty(a));
-    let bits = c.un(UnOp::BitsOf, a);
-    let mask = c.constant(f.bits, !f.sign);
-    c.bin(BinOp::And, bits, mask)
-}
 
 /// True for NaN. By bits: a driver may assume that there are no NaNs.
 pub fn is_nan(c: &mut Code, a: Val) -> Val {
-    let f = format(c.ty(a));
-    let (bits, infinity) = (magnitude(c, a), c.constant(f.bits, f.infinity));
+    let f = Format::of(c.ty(a));
+    let (bits, infinity) = (c.magnitude(a), c.constant(f.bits, f.infinity));
     c.bin(BinOp::Ult, infinity, bits)
 }
 
 /// True for infinities and NaN.
 pub fn is_not_finite(c: &mut Code, a: Val) -> Val {
-    let f = format(c.ty(a));
-    let (bits, infinity) = (magnitude(c, a), c.constant(f.bits, f.infinity));
+    let f = Format::of(c.ty(a));
+    let (bits, infinity) = (c.magnitude(a), c.constant(f.bits, f.infinity));
     c.bin(BinOp::Ule, infinity, bits)
 }
 
@@ -46,7 +23,10 @@ pub fn is_not_finite(c: &mut Code, a: Val) -> Val {
 /// the divisor is a constant.
 fn divide(c: &mut Code, a: Val, b: Val) -> Val {
     let ty = c.ty(a);
-    let f = format(ty);
+    if !c.ieee(ty).quotients {
+        return rounding::quotient(c, a, b, |c, a, b| c.bin(BinOp::FDiv, a, b));
+    }
+    let f = Format::of(ty);
     let quotient = c.bin(BinOp::FDiv, a, b);
     let (zero, none) = (c.float(ty, 0.0), c.constant(f.bits, 0));
     let (a_bits, b_bits) = (c.un(UnOp::BitsOf, a), c.un(UnOp::BitsOf, b));
@@ -56,7 +36,7 @@ fn divide(c: &mut Code, a: Val, b: Val) -> Val {
     let infinite = c.bin(BinOp::Or, sign, infinity);
     let nan = c.constant(f.bits, f.infinity | 1 << (f.fraction - 1));
     let a_is_nan = is_nan(c, a);
-    let a_magnitude = magnitude(c, a);
+    let a_magnitude = c.magnitude(a);
     let a_is_zero = c.bin(BinOp::Eq, a_magnitude, none);
     let undefined = c.bin(BinOp::LOr, a_is_nan, a_is_zero);
     let bits = c.select(undefined, nan, infinite);
@@ -65,10 +45,17 @@ fn divide(c: &mut Code, a: Val, b: Val) -> Val {
     c.select(by_zero, limit, quotient)
 }
 
+fn root(c: &mut Code, a: Val) -> Val {
+    match c.ieee(c.ty(a)).roots {
+        true => c.un(UnOp::Sqrt, a),
+        false => rounding::root(c, a, |c, a| c.un(UnOp::Sqrt, a)),
+    }
+}
+
 /// The magnitude of `a` with the sign of `b`.
 pub fn copy_sign(c: &mut Code, a: Val, b: Val) -> Val {
-    let f = format(c.ty(a));
-    let value = magnitude(c, a);
+    let f = Format::of(c.ty(a));
+    let value = c.magnitude(a);
     let sign = c.un(UnOp::BitsOf, b);
     let mask = c.constant(f.bits, f.sign);
     let sign = c.bin(BinOp::And, sign, mask);
@@ -110,9 +97,9 @@ pub fn unary(c: &mut Code, op: ScalarOp, ty: ElemType, a: Val) -> Result<Val, St
         ScalarOp::Round if ty == ElemType::F64 => wide_round(c, a),
         ScalarOp::Trunc => c.un(UnOp::Trunc, a),
         ScalarOp::Round => c.un(UnOp::RoundEven, a),
-        ScalarOp::Sqrt => c.un(UnOp::Sqrt, a),
+        ScalarOp::Sqrt => root(c, a),
         ScalarOp::Rsqrt => {
-            let (root, one) = (c.un(UnOp::Sqrt, a), c.float(r, 1.0));
+            let (root, one) = (root(c, a), c.float(r, 1.0));
             divide(c, one, root)
         }
         ScalarOp::Sgn => {
@@ -124,8 +111,8 @@ pub fn unary(c: &mut Code, op: ScalarOp, ty: ElemType, a: Val) -> Result<Val, St
         }
         ScalarOp::IsNan => is_nan(c, a),
         ScalarOp::IsInf => {
-            let f = format(r);
-            let (bits, infinity) = (magnitude(c, a), c.constant(f.bits, f.infinity));
+            let f = Format::of(r);
+            let (bits, infinity) = (c.magnitude(a), c.constant(f.bits, f.infinity));
             c.bin(BinOp::Eq, bits, infinity)
         }
         _ => return Err(format!("`{op}` on {ty} is not available on the Vulkan back end")),
@@ -171,11 +158,11 @@ fn extreme(c: &mut Code, (a, b): (Val, Val), (x, y): (Val, Val), tie: BinOp) -> 
 /// The remainder of a division towards zero, exact: long division of the significands, a few bits at a time.
 fn remainder(c: &mut Code, a: Val, b: Val) -> Val {
     let float = c.ty(a);
-    let f = format(float);
+    let f = Format::of(float);
     // Significands and the partial remainder live in 64 bits; `step` new bits fit beside a remainder.
     let (fraction, step) = (u64::from(f.fraction), u64::from(63 - f.fraction));
     let widen = |c: &mut Code, v: Val| if f.bits == Ty::B32 { c.un(UnOp::ZeroExtend, v) } else { v };
-    let (ua, ub) = (magnitude(c, a), magnitude(c, b));
+    let (ua, ub) = (c.magnitude(a), c.magnitude(b));
     let (ua, ub) = (widen(c, ua), widen(c, ub));
     let k = |c: &mut Code, bits: u64| c.constant(Ty::B64, bits);
     let (zero, one, place, mask) = (k(c, 0), k(c, 1), k(c, fraction), k(c, (1 << fraction) - 1));
@@ -245,7 +232,7 @@ fn remainder(c: &mut Code, a: Val, b: Val) -> Val {
 }
 
 /// Position of the highest set bit of a `B64` that is not 0.
-fn highest_bit(c: &mut Code, v: Val) -> Val {
+pub fn highest_bit(c: &mut Code, v: Val) -> Val {
     let (half, one) = (c.constant(Ty::B64, 32), c.constant(Ty::B32, 1));
     let high = c.bin(BinOp::ShrU, v, half);
     let high = c.un(UnOp::Narrow, high);

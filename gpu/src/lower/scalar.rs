@@ -41,10 +41,11 @@ impl Trap {
         c.set(self.cell, now);
     }
 
-    /// Reports to the host, at the end of the shader. A loop that a driver ended is told like a trap: somebody else has to compute that.
+    /// Reports to the host, at the end of the shader. A loop that a driver ended and a number that it does not keep are told like traps:
+    /// somebody else has to compute that.
     pub fn report(self, c: &mut Code) {
-        if let Some(early) = c.ended_early() {
-            self.when(c, early);
+        for failed in [c.ended_early(), c.has_lost()].into_iter().flatten() {
+            self.when(c, failed);
         }
         if c.may_trap {
             let trapped = c.get(self.cell);
@@ -60,7 +61,9 @@ pub fn constant(c: &mut Code, scalar: Scalar) -> Val {
         ElemType::F16 => u64::from((scalar.as_f64() as f32).to_bits()),
         _ => scalar.bits,
     };
-    c.constant(reg(scalar.ty), bits)
+    let value = c.constant(reg(scalar.ty), bits);
+    c.admit(value);
+    value
 }
 
 /// From the bits a buffer holds (as loaded, zero-extended) to the register form.
@@ -72,7 +75,11 @@ pub fn from_bits(c: &mut Code, ty: ElemType, bits: Val) -> Val {
         }
         ElemType::I8 | ElemType::I16 => integer::wrap(c, ty, bits),
         ElemType::F16 => half::widen(c, bits),
-        ElemType::F32 | ElemType::F64 => c.un(UnOp::OfBits, bits),
+        ElemType::F32 | ElemType::F64 => {
+            let value = c.un(UnOp::OfBits, bits);
+            c.admit(value);
+            value
+        }
         _ => bits,
     }
 }
@@ -113,7 +120,9 @@ pub fn apply(c: &mut Code, op: ScalarOp, ty: ElemType, args: &[Val], trap: Trap)
                 _ => return Err(format!("`{op}` has {} operands", args.len())),
             };
             let rounds = ty == ElemType::F16 && op.result_type(ty) == ty;
-            Ok(if rounds { half::round(c, value) } else { value })
+            let value = if rounds { half::round(c, value) } else { value };
+            c.admit(value);
+            Ok(value)
         }
     }
 }

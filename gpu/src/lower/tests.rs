@@ -1,9 +1,11 @@
 //! Every scalar operation and conversion, on the device, by both routes, against the table's meaning.
 
 use super::convert::convert;
+use super::rounding;
 use super::scalar::{self, Trap, apply, from_bits, reg, to_bits};
 use crate::device::{Dispatch, Gpu};
-use crate::shader::{BinOp, Builtin, Code, Shader, Ty, Val, Width};
+use crate::info::Ieee;
+use crate::shader::{BinOp, Builtin, Code, Shader, Ty, UnOp, Val, Width};
 use galopvm_base::{ElemType, Scalar, ScalarOp};
 use galopvm_testkit::Random;
 
@@ -61,14 +63,27 @@ fn run(
     answers
 }
 
-/// A shader of one element per invocation.
+/// A shader of one element per invocation, for the device that there is.
 fn elementwise(
     inputs: &[ElemType],
     out: ElemType,
     count: usize,
     body: impl FnOnce(&mut Code, &[Val], Trap) -> Result<Val, String>,
 ) -> Result<Shader, String> {
+    let features = &Gpu::shared().expect("a device").info().features;
+    elementwise_on((features.singles, features.doubles), inputs, out, count, body)
+}
+
+/// The same for one that computes with floats like this.
+fn elementwise_on(
+    (singles, doubles): (Ieee, Ieee),
+    inputs: &[ElemType],
+    out: ElemType,
+    count: usize,
+    body: impl FnOnce(&mut Code, &[Val], Trap) -> Result<Val, String>,
+) -> Result<Shader, String> {
     let mut c = Code::new(64);
+    c.computes_as(singles, doubles);
     let from: Vec<_> = inputs.iter().map(|ty| c.buffer(Width::of(*ty), false)).collect();
     let to = c.buffer(Width::of(out), true);
     let flag = c.buffer(Width::W32, true);
@@ -429,4 +444,160 @@ fn library_functions_are_close_everywhere() {
             }
         }
     }
+}
+
+/// Numbers of all sizes, subnormal and odd ones too, and such whose quotients and roots lie near the middle of two numbers.
+fn all_sizes(ty: ElemType, count: usize, seed: u64) -> Vec<u64> {
+    let mut random = Random::new(seed);
+    let fraction = if ty == ElemType::F64 { 52 } else { 23 };
+    (0..count)
+        .map(|k| {
+            let bits = random.bits() & ty.mask();
+            match k % 5 {
+                0 => bits & !(ty.mask() >> 1 & !((1 << fraction) - 1)),
+                1 => bits & !((1 << (fraction - 3)) - 1),
+                2 => bits | ((1 << (fraction - 3)) - 1),
+                _ => bits,
+            }
+        })
+        .chain(
+            [0.0, -0.0, 1.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN]
+                .map(|x| Scalar::from_f64(ty, x).bits),
+        )
+        .collect()
+}
+
+#[test]
+fn quotients_and_roots_are_the_nearest_numbers_whatever_the_device_guesses() {
+    let Some(gpu) = gpu() else { return };
+    if !(gpu.info().features.singles == Ieee::ALL && gpu.info().features.doubles == Ieee::ALL) {
+        return eprintln!("skipped: the guesses of {} are its own", gpu.info());
+    }
+    for ty in [ElemType::F32, ElemType::F64] {
+        let bits = reg(ty).bits();
+        let off = |c: &mut Code, guess: Val, units: i64| {
+            let guess = c.un(UnOp::BitsOf, guess);
+            let units = c.constant(bits, units as u64);
+            let guess = c.bin(BinOp::Add, guess, units);
+            c.un(UnOp::OfBits, guess)
+        };
+        let (above, mut below) = (all_sizes(ty, 60_000, 1), all_sizes(ty, 60_000, 2));
+        below.reverse();
+        // Quotients next to one.
+        for (k, (a, b)) in above.iter().zip(&mut below).enumerate().filter(|(k, _)| k % 9 == 0) {
+            *b = a ^ (k as u64 / 9 % 8);
+        }
+        let real = |bits: u64| Scalar::new(ty, bits).as_f64();
+        let same = |want: u64, got: u64| want == got || real(want).is_nan() && real(got).is_nan();
+        for units in -3..=3 {
+            let shader = elementwise(&[ty, ty], ty, above.len(), |c, args, _| {
+                Ok(rounding::quotient(c, args[0], args[1], |c, a, b| {
+                    let guess = c.bin(BinOp::FDiv, a, b);
+                    off(c, guess, units)
+                }))
+            })
+            .expect("a shader");
+            for (route, got, _) in run(gpu, &shader, &[(ty, above.clone()), (ty, below.clone())], ty) {
+                for ((a, b), got) in above.iter().zip(&below).zip(got) {
+                    let want = galopvm_base::scalar::eval(ScalarOp::Div, ty, &[*a, *b]).expect("a quotient");
+                    assert!(
+                        same(want, got),
+                        "{route} {units} {} / {}: {} not {}",
+                        real(*a),
+                        real(*b),
+                        real(got),
+                        real(want)
+                    );
+                }
+            }
+        }
+        for units in -6..=6 {
+            let shader = elementwise(&[ty], ty, above.len(), |c, args, _| {
+                Ok(rounding::root(c, args[0], |c, a| {
+                    let guess = c.un(UnOp::Sqrt, a);
+                    off(c, guess, units)
+                }))
+            })
+            .expect("a shader");
+            for (route, got, _) in run(gpu, &shader, &[(ty, above.clone())], ty) {
+                for (a, got) in above.iter().zip(got) {
+                    let want = galopvm_base::scalar::eval1(ScalarOp::Sqrt, ty, *a);
+                    assert!(
+                        same(want, got),
+                        "{route} {units} root of {}: {} not {}",
+                        real(*a),
+                        real(got),
+                        real(want)
+                    );
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_that_a_device_does_not_keep_raise_the_flag() {
+    let Some(gpu) = gpu() else { return };
+    let flushes = Ieee { subnormals: false, ..Ieee::ALL };
+    for ty in [ElemType::F32, ElemType::F64] {
+        let least = if ty == ElemType::F64 { f64::MIN_POSITIVE } else { f64::from(f32::MIN_POSITIVE) };
+        let (root, huge) = (least.sqrt(), 1.0 / least);
+        let usual: Vec<[f64; 2]> = vec![
+            [1.0, 2.0],
+            [0.0, -0.0],
+            [0.0, 0.0],
+            [0.0, least],
+            [least, 1.0],
+            [huge, 1.0 / huge],
+            [-3.0, 3.0],
+            [root * 2.0, root * 2.0],
+            [f64::INFINITY, 1.0],
+        ];
+        type Odd = (ScalarOp, [f64; 2], bool);
+        let odd: [Odd; 12] = [
+            (ScalarOp::Add, [least * 1.5, -least], true),
+            (ScalarOp::Add, [least, -least], false),
+            (ScalarOp::Sub, [least * 1.5, least], true),
+            (ScalarOp::Sub, [least * 1.5, least * 1.5], false),
+            (ScalarOp::Mul, [least, 0.5], true),
+            (ScalarOp::Mul, [root, root * 0.25], true),
+            (ScalarOp::Mul, [least, least], true),
+            (ScalarOp::Div, [least, 4.0], true),
+            (ScalarOp::Min, [least / 2.0, 1.0], true),
+            (ScalarOp::Lt, [0.0, least / 4.0], true),
+            (ScalarOp::Mod, [least * 1.25, least], true),
+            (ScalarOp::Mod, [3.0, 2.0], false),
+        ];
+        let bits = |x: f64| Scalar::from_f64(ty, x).bits;
+        let raised = |op: ScalarOp, rows: &[[f64; 2]]| {
+            let out = op.result_type(ty);
+            let columns = [0, 1].map(|k| (ty, rows.iter().map(|row| bits(row[k])).collect::<Vec<_>>()));
+            let shader = elementwise_on((flushes, flushes), &[ty, ty], out, rows.len(), |c, args, trap| {
+                apply(c, op, ty, args, trap)
+            })
+            .expect("a shader");
+            run(gpu, &shader, &columns, out).iter().any(|(_, _, flag)| *flag)
+        };
+        for op in [ScalarOp::Add, ScalarOp::Sub, ScalarOp::Max, ScalarOp::Le] {
+            assert!(!raised(op, &usual), "{op} {ty} of usual numbers");
+        }
+        for (op, row, want) in odd {
+            assert_eq!(raised(op, &[row]), want, "{op} {ty} {row:?}");
+        }
+    }
+    let (from, to) = (ElemType::F64, ElemType::F32);
+    for (value, want) in [(1.0, false), (0.0, false), (1e-39, true), (1e-300, true)] {
+        let shader = elementwise_on((flushes, flushes), &[from], to, 1, |c, args, _| {
+            Ok(convert(c, from, to, args[0]))
+        })
+        .expect("a shader");
+        for (route, _, flag) in run(gpu, &shader, &[(from, vec![f64::to_bits(value)])], to) {
+            assert_eq!(flag, want, "{route} {value} as a single");
+        }
+    }
+    let shader = elementwise_on((flushes, flushes), &[to], to, 1, |c, _, _| {
+        Ok(scalar::constant(c, Scalar::new(to, 5)))
+    })
+    .expect("a shader");
+    assert!(run(gpu, &shader, &[(to, vec![0])], to).iter().all(|(_, _, flag)| *flag));
 }

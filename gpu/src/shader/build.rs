@@ -1,10 +1,10 @@
 //! Writing a shader: typed helpers that fold the trivial cases and keep the blocks open while they grow.
 
 use super::{BinOp, Binding, BufferDecl, Builtin, Cell, Op, Shader, Shared, Stm, Ty, UnOp, Val, Width};
+use crate::info::Ieee;
 use std::collections::HashMap;
 
 /// A shader being written.
-#[derive(Default)]
 pub struct Code {
     shader: Shader,
     consts: HashMap<(Ty, u64), Val>,
@@ -14,6 +14,11 @@ pub struct Code {
     extended: HashMap<Val, Val>,
     /// Something written so far may set the trap cell.
     pub may_trap: bool,
+    /// How the device computes with singles and with doubles.
+    singles: Ieee,
+    doubles: Ieee,
+    /// Whether a number was met that the device does not keep, if there are such.
+    pub(super) lost: Option<Cell>,
     /// What asks again behind a loop whether it is over, if anything has to.
     doubt: Option<Doubt>,
     has_doubted: bool,
@@ -42,10 +47,28 @@ impl Code {
             const_bits: HashMap::new(),
             extended: HashMap::new(),
             may_trap: false,
+            singles: Ieee::ALL,
+            doubles: Ieee::ALL,
+            lost: None,
             doubt: None,
             has_doubted: false,
             blocks: vec![Vec::new()],
         }
+    }
+
+    /// From here on, singles and doubles are computed as a device does it that is not everywhere as IEEE 754 says.
+    pub fn computes_as(&mut self, singles: Ieee, doubles: Ieee) {
+        (self.singles, self.doubles) = (singles, doubles);
+        if !(singles.subnormals && doubles.subnormals) {
+            let (lost, no) = (self.cell(Ty::Bool), self.truth(false));
+            self.set(lost, no);
+            self.lost = Some(lost);
+        }
+    }
+
+    /// How the device computes with floats of this type.
+    pub fn ieee(&self, ty: Ty) -> Ieee {
+        if ty == Ty::F64 { self.doubles } else { self.singles }
     }
 
     /// The finished shader. Blocks still open are closed as plain statements.
@@ -166,7 +189,13 @@ impl Code {
                 self.extended.insert(wide, a);
                 wide
             }
-            _ => self.emit(ty, Op::Un(op, a)),
+            _ => {
+                let value = self.emit(ty, Op::Un(op, a));
+                if matches!(op, UnOp::Float(_)) {
+                    self.admit_converted(a, value);
+                }
+                value
+            }
         }
     }
 
@@ -210,7 +239,9 @@ impl Code {
             | BinOp::FLe => Ty::Bool,
             _ => self.ty(a),
         };
-        self.emit(ty, Op::Bin(op, a, b))
+        let value = self.emit(ty, Op::Bin(op, a, b));
+        self.admit_computed(op, a, b, value);
+        value
     }
 
     /// `b` where `a` is true, else `c`.

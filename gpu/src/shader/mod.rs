@@ -11,8 +11,10 @@
 //!   Constants belong to no block. What must survive a block lives in a cell.
 
 mod build;
+mod lost;
 
 pub use build::{Code, loop_of};
+pub use lost::Format;
 
 use galopvm_base::{ElemType, IdVec, define_id};
 

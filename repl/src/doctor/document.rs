@@ -5,7 +5,7 @@ use super::measure::Timings;
 use super::page::abilities;
 use galopvm::{CpuMode, CpuTimes, Route, Switch};
 use galopvm_base::Json;
-use galopvm_gpu::DeviceInfo;
+use galopvm_gpu::{DeviceInfo, Ieee};
 use galopvm_jit::X86Backend;
 use std::path::PathBuf;
 
@@ -28,7 +28,7 @@ pub fn of(facts: &Facts, timings: Option<&Timings>) -> Json {
         (
             "devices",
             match &facts.devices {
-                Ok(devices) => devices.iter().map(device).collect(),
+                Ok(devices) => devices.iter().map(|d| device(d, facts.opened == Some(d.index))).collect(),
                 Err(_) => Json::List(Vec::new()),
             },
         ),
@@ -97,8 +97,18 @@ fn one_route(way: Route) -> Json {
     ])
 }
 
-fn device(device: &DeviceInfo) -> Json {
+/// A device; how it computes with floats is only known of the one that was opened.
+fn device(device: &DeviceInfo, is_open: bool) -> Json {
     let (has, lacks) = abilities(device);
+    let seen = |ieee: &Ieee| {
+        is_open.then(|| {
+            Json::Object(vec![
+                ("subnormals", Json::from(ieee.subnormals)),
+                ("quotients", ieee.quotients.into()),
+                ("roots", ieee.roots.into()),
+            ])
+        })
+    };
     Json::Object(vec![
         ("index", Json::from(device.index)),
         ("name", device.name.clone().into()),
@@ -108,6 +118,8 @@ fn device(device: &DeviceInfo) -> Json {
         ("unusable", device.unusable.clone().into()),
         ("has", has.into_iter().collect()),
         ("lacks", lacks.into_iter().collect()),
+        ("f32", seen(&device.features.singles).into()),
+        ("f64", seen(&device.features.doubles).into()),
     ])
 }
 

@@ -5,7 +5,7 @@ use crate::repl::history;
 use crate::settings::Settings;
 use galopvm::machine::Cache;
 use galopvm::{BackendChoice, Engine, Route, machine};
-use galopvm_gpu::{DeviceChoice, DeviceInfo, GpuError};
+use galopvm_gpu::{DeviceInfo, Gpu, GpuError};
 use galopvm_jit::X86Backend;
 use std::path::PathBuf;
 
@@ -29,6 +29,8 @@ pub struct Facts {
     pub huge_pages: Option<HugePages>,
     /// Vulkan devices, or why there are none.
     pub devices: Result<Vec<DeviceInfo>, GpuError>,
+    /// The one that was opened, by its index.
+    pub opened: Option<usize>,
     /// The back ends.
     pub backends: Vec<BackEnd>,
     /// The costs of layouts.
@@ -57,7 +59,14 @@ impl Facts {
     /// Looks at the machine.
     pub fn collect(settings: &Settings) -> Facts {
         let engine = settings.builder().build();
-        let devices = galopvm_gpu::devices();
+        let mut devices = galopvm_gpu::devices();
+        // How a device computes with floats is only known when it is open.
+        let opened = Gpu::shared();
+        if let (Ok(devices), Ok(gpu)) = (&mut devices, &opened)
+            && let Some(device) = devices.iter_mut().find(|device| device.index == gpu.info().index)
+        {
+            *device = gpu.info().clone();
+        }
         Facts {
             processor: machine::processor_name(),
             cores: cores(),
@@ -66,7 +75,8 @@ impl Facts {
             caches: machine::caches(),
             memory: ["MemTotal:", "MemAvailable:"].map(memory),
             huge_pages: huge_pages(),
-            backends: backends(&engine, &devices),
+            backends: backends(&engine, &opened),
+            opened: opened.ok().map(|gpu| gpu.info().index),
             devices,
             costs: Known::collect(&engine),
             history: history::file(),
@@ -119,7 +129,7 @@ pub fn route(route: Route) -> Result<&'static str, &'static str> {
     }
 }
 
-fn backends(engine: &Engine, devices: &Result<Vec<DeviceInfo>, GpuError>) -> Vec<BackEnd> {
+fn backends(engine: &Engine, opened: &Result<&Gpu, GpuError>) -> Vec<BackEnd> {
     let x86 = if X86Backend::is_available() {
         let machine = engine.machine();
         let threads =
@@ -128,12 +138,8 @@ fn backends(engine: &Engine, devices: &Result<Vec<DeviceInfo>, GpuError>) -> Vec
     } else {
         Err("this is not a Unix system on an x86-64 processor".into())
     };
-    let choice = DeviceChoice::from_env();
-    let vulkan = devices.as_ref().map_err(GpuError::to_string).and_then(|devices| {
-        let index = choice.pick(devices).map_err(|error| error.to_string())?;
-        let device = devices.iter().find(|d| d.index == index).ok_or("the device is gone")?;
-        Ok(format!("#{} {}", device.index, device.name))
-    });
+    let vulkan = opened.as_ref().map_err(GpuError::to_string);
+    let vulkan = vulkan.map(|gpu| format!("#{} {}", gpu.info().index, gpu.info().name));
     vec![
         BackEnd { name: "interp", about: Ok("always there, does what the others refuse".into()) },
         BackEnd { name: "reference", about: Ok("slow, for checking the others".into()) },

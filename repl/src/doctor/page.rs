@@ -3,7 +3,7 @@
 use super::facts::{Facts, route};
 use super::measure::Timings;
 use galopvm::{BackendChoice, CpuMode, CpuTimes, Route};
-use galopvm_gpu::{DeviceInfo, GpuError};
+use galopvm_gpu::{DeviceInfo, Ieee};
 use galopvm_jit::X86Backend;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -17,7 +17,7 @@ pub fn all(facts: &Facts) -> String {
     page.processor(facts);
     page.memory(facts);
     page.back_ends(facts);
-    page.devices(&facts.devices);
+    page.devices(facts);
     page.costs(facts);
     page.will_be_used(facts);
     page.files(facts);
@@ -115,9 +115,9 @@ impl Page {
         }
     }
 
-    fn devices(&mut self, devices: &Result<Vec<DeviceInfo>, GpuError>) {
+    fn devices(&mut self, facts: &Facts) {
         self.title("Vulkan devices");
-        match devices {
+        match &facts.devices {
             Err(error) => {
                 self.line("none", error.to_string());
                 self.line("", "on Debian and Ubuntu: apt install libvulkan1 mesa-vulkan-drivers");
@@ -134,6 +134,12 @@ impl Page {
                         self.line("", format!("has {}", has.join(", ")));
                         if !lacks.is_empty() {
                             self.line("", format!("lacks {}", lacks.join(", ")));
+                        }
+                        if facts.opened == Some(device.index) {
+                            self.line("", format!("f32 {}", floats(&device.features.singles)));
+                            if device.features.float64 {
+                                self.line("", format!("f64 {}", floats(&device.features.doubles)));
+                            }
                         }
                         let limits = &device.limits;
                         self.line(
@@ -239,12 +245,28 @@ pub fn abilities(device: &DeviceInfo) -> (Vec<&'static str>, Vec<&'static str>) 
         ("i8", f.int8),
         ("8-bit storage", f.storage8),
         ("16-bit storage", f.storage16),
-        ("exact f32", f.exact32),
-        ("exact f64", f.exact64),
+        ("f32 infinities", f.exact32),
+        ("f64 infinities", f.exact64),
     ];
     let (has, lacks): (Vec<_>, Vec<_>) = all.into_iter().partition(|(_, has)| *has);
     let names = |list: Vec<(&'static str, bool)>| list.into_iter().map(|(name, _)| name).collect();
     (names(has), names(lacks))
+}
+
+/// How a device was seen to compute with floats of one width, and what is done about it.
+fn floats(seen: &Ieee) -> String {
+    let inexact: Vec<&str> = [(seen.quotients, "quotients"), (seen.roots, "square roots")]
+        .into_iter()
+        .filter_map(|(is_exact, name)| (!is_exact).then_some(name))
+        .collect();
+    let rounded = match inexact.is_empty() {
+        true => "rounded as IEEE 754 says".to_string(),
+        false => format!("rounded as IEEE 754 says ({} by code of galopvm's)", inexact.join(", ")),
+    };
+    match seen.subnormals {
+        true => rounded,
+        false => format!("{rounded}; the device loses subnormal ones: what meets them is the interpreter's"),
+    }
 }
 
 /// Bytes in the largest unit that leaves a whole number.
