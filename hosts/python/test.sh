@@ -24,7 +24,7 @@ wanted() {
             echo "$* cannot be installed, its tests are skipped; see $work/$modules.log" >&2
     fi
 }
-wanted dask.array,distributed 'dask[array]' distributed
+wanted dask.array,distributed 'dask[array]>=2024.12' 'distributed>=2024.12'
 wanted IPython ipython
 wanted pyarrow pyarrow
 wanted pandas pandas

@@ -22,7 +22,7 @@ try:
 
     import galopvm.dask as blocks
 except ImportError as error:
-    raise unittest.SkipTest(f"dask is not installed: pip install 'dask[array]' ({error})") from None
+    raise unittest.SkipTest(f"pip install 'dask[array]>=2024.12': {error}") from None
 
 try:
     import distributed

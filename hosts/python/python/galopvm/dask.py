@@ -15,12 +15,17 @@ the graph that each worker gets once. Exceptions keep their class and say which 
 import itertools
 import numbers
 
+import dask
 import dask.array as da
 import numpy as np
 from dask.base import normalize_token, tokenize
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
-from dask.layers import ArrayValuesDep
+
+try:
+    from dask.layers import ArrayValuesDep
+except ImportError as error:
+    raise ImportError(f"galopvm.dask needs Dask 2024.12 or newer; this is {dask.__version__}") from error
 
 from . import tasks
 from ._galopvm import Entry, Program
