@@ -123,11 +123,49 @@ fn what_is_wrong_is_shown() {
         "Expected message:",
         "dataset: #4",
         "scripts have no records",
-        "Property: odd:",
-        "`odd` is false of:",
-        "(",
+        "Property odd (size=",
+        ", seed=",
+        " tests:\nCounterexample: (",
     ]);
     ran.shows(&["0/6 passed."]);
+}
+
+#[test]
+fn counterexamples_are_made_small_and_helpers_of_properties_have_their_types() {
+    let folder = Folder::new("test-properties");
+    folder.write(
+        "small.fut",
+        "-- ==\n-- property: below tired zero\n\
+         entry make (size: i64) (seed: u64) = i32.u64 (seed % 5) + i32.i64 size\n\
+         entry less (x: i32) (_: u64) = if x > 7 then x - 1 else x\n\
+         entry tires (x: i32) (_: u64) = x / (x - x)\n\
+         #[prop(gen(make), shrink(less))]\nentry below (x: i32) = x < 7\n\
+         #[prop(gen(make), shrink(tires))]\nentry tired (x: i32) = x < 9\n\
+         #[prop(gen(make))]\nentry zero (x: i32) = 1 / (x - x) > 0\n",
+    );
+    folder.run("test small.fut", "").fails(1, &[]).shows(&[
+        "Property below (size=",
+        "Counterexample: 7i32\n",
+        "Shrinker tires failed, smaller sizes were tried instead:\nError: division by zero",
+        "Counterexample: 9i32\n",
+        "Property zero ended with an error:\nError: division by zero",
+        "Candidate: ",
+    ]);
+    folder.write(
+        "wrong.fut",
+        "-- ==\n-- property: a b c d e f\n\
+         entry make (size: i32) (seed: u64) = true\ndef hidden (x: bool) (_: u64) = x\n\
+         #[prop(gen(make))]\nentry a (x: bool) = x\n#[prop(shrink(hidden))]\nentry b (x: bool) = x\n\
+         #[prop(sze(3))]\nentry c (x: bool) = x\nentry d (x: bool) = x\n#[prop]\nentry e (x: bool) = 1i32\n",
+    );
+    folder.run("test wrong.fut", "").fails(1, &[]).shows(&[
+        "Generator make of property a has the wrong type.\nExpected: i64 -> u64 -> bool\nActual:   i32 -> u64 -> bool\n",
+        "Shrinker hidden of property b is not an entry point",
+        "`#[prop]` of c has `gen`, `shrink` and `size`, but no `sze`.",
+        "Property d has no attribute `#[prop]`.",
+        "Property e gives i32: a property gives bool.",
+        "Property f is not an entry point",
+    ]);
 }
 
 #[test]

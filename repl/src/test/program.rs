@@ -198,7 +198,7 @@ impl Tested<'_> {
         for name in &spec.properties {
             let start = Instant::now();
             let ended = running.session().and_then(|session| properties.test(session, program, name));
-            self.add(Kind::Property, name, format!("Property: {name}"), start, ended);
+            self.add(Kind::Property, name, String::new(), start, ended);
         }
         for _ in 0..spec.structures {
             let ended = Ended::Skipped("lists of operators are those of another compiler".into());

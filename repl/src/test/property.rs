@@ -11,10 +11,12 @@ use std::sync::Arc;
 
 /// Arguments tried.
 const CANDIDATES: u64 = 100;
-/// Size of them, unless the attribute says another.
-const SIZE: i64 = 100;
-/// Tries to make a counterexample smaller.
-const SMALLER: u64 = 200;
+/// Size of the greatest of them, unless the attribute says another.
+const SIZE: i64 = 50;
+/// Tries in a row that make a counterexample no smaller, after which it is as small as it gets.
+const VAIN: u64 = 100;
+/// Steps of a shrinker in all: one that goes on and on has made something small enough.
+const STEPS: u64 = 10_000;
 
 /// The properties of a program.
 pub struct Properties {
@@ -41,14 +43,38 @@ impl Properties {
     pub fn test(&self, session: &mut Session, program: &Program, name: &str) -> Result<(), String> {
         let types = Types::of(program.module(), None);
         let entry = types.entries().iter().find(|entry| entry.name == name);
-        let entry = entry.ok_or_else(|| format!("`{name}` is not an entry point."))?;
+        let entry = entry.ok_or_else(|| {
+            format!("Property {name} is not an entry point: write `entry` in place of `def`.")
+        })?;
         let [(_, ty)] = entry.params.as_slice() else {
-            return Err(format!("`{name}` takes {} arguments: a property takes one.", entry.params.len()));
+            return Err(format!(
+                "Property {name} takes {} arguments: a property takes one.",
+                entry.params.len()
+            ));
         };
         if entry.output.name != "bool" {
-            return Err(format!("`{name}` gives a {}: a property gives a bool.", entry.output.name));
+            return Err(format!("Property {name} gives {}: a property gives bool.", entry.output.name));
         }
         let wishes = self.wishes(name)?;
+        let (size, seed) = ("i64", "u64");
+        for (role, helper, wanted) in [
+            ("Generator", &wishes.generator, [size, seed, &ty.name]),
+            ("Shrinker", &wishes.shrinker, [&ty.name, seed, &ty.name]),
+        ] {
+            let Some(helper) = helper else { continue };
+            let found = types.entries().iter().find(|entry| entry.name == *helper);
+            let found = found.ok_or_else(|| {
+                format!("{role} {helper} of property {name} is not an entry point: write `entry` in place of `def`.")
+            })?;
+            let has: Vec<&str> =
+                found.params.iter().map(|(_, ty)| &*ty.name).chain([&*found.output.name]).collect();
+            if has != wanted {
+                let (wanted, has) = (wanted.join(" -> "), has.join(" -> "));
+                return Err(format!(
+                    "{role} {helper} of property {name} has the wrong type.\nExpected: {wanted}\nActual:   {has}"
+                ));
+            }
+        }
         let mut trial = Trial { session, name, ty, wishes: &wishes };
         let size = wishes.size.unwrap_or(SIZE);
         for k in 0..CANDIDATES {
@@ -57,9 +83,9 @@ impl Properties {
             let seed = self.seed.wrapping_add(k);
             let candidate = trial.candidate(own, seed)?;
             if !trial.holds(&candidate)? {
-                let found = trial.smaller(candidate, own, seed)?;
+                let (found, note) = trial.smaller(candidate, own, seed);
                 return Err(format!(
-                    "`{name}` is false of:\n  {}\n  (size {own}, seed {seed})",
+                    "Property {name} (size={own}, seed={seed}) failed after {k} tests:\n{note}Counterexample: {}",
                     shown(ty, &found)
                 ));
             }
@@ -71,7 +97,7 @@ impl Properties {
         let attribute =
             self.attributes.get(name).into_iter().flatten().find_map(|text| text.strip_prefix("prop"));
         let Some(arguments) = attribute else {
-            return Err(format!("`{name}` has no attribute `#[prop]`."));
+            return Err(format!("Property {name} has no attribute `#[prop]`."));
         };
         let inside = arguments.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or("");
         let mut wishes = Wishes::default();
@@ -81,7 +107,11 @@ impl Properties {
                 "gen" => wishes.generator = Some(argument.into()),
                 "shrink" => wishes.shrinker = Some(argument.into()),
                 "size" => wishes.size = argument.parse().ok(),
-                _ => return Err(format!("`#[prop]` has `gen`, `shrink` and `size`, but no `{word}`.")),
+                _ => {
+                    return Err(format!(
+                        "`#[prop]` of {name} has `gen`, `shrink` and `size`, but no `{word}`."
+                    ));
+                }
             }
         }
         Ok(wishes)
@@ -98,7 +128,7 @@ struct Trial<'t> {
 
 impl Trial<'_> {
     fn call(&mut self, entry: &str, arguments: Vec<Value>) -> Result<Vec<Value>, String> {
-        self.session.call_values(entry, arguments).map_err(|error| format!("{entry}: {}", message(&error)))
+        self.session.call_values(entry, arguments).map_err(|error| message(&error))
     }
 
     fn candidate(&mut self, size: i64, seed: u64) -> Result<Vec<Value>, String> {
@@ -106,38 +136,68 @@ impl Trial<'_> {
             let memory = self.session.memory().clone();
             return Random::new(seed, size).value(&memory, self.ty);
         };
-        let seed = Value::Scalar(Scalar::new(ElemType::U64, seed));
-        let arguments = vec![Value::Scalar(Scalar::i64(size)), seed];
-        self.call(generator, arguments)
+        let arguments =
+            vec![Value::Scalar(Scalar::i64(size)), Value::Scalar(Scalar::new(ElemType::U64, seed))];
+        let made = self.call(generator, arguments);
+        made.map_err(|wrong| {
+            format!("Generator {generator} failed with size={size} and seed={seed}:\n{wrong}")
+        })
     }
 
     fn holds(&mut self, candidate: &[Value]) -> Result<bool, String> {
-        let found = self
-            .call(self.name, candidate.to_vec())
-            .map_err(|wrong| format!("{wrong}\nThe argument was:\n  {}", shown(self.ty, candidate)))?;
+        let found = self.call(self.name, candidate.to_vec()).map_err(|wrong| {
+            format!(
+                "Property {} ended with an error:\n{wrong}\nCandidate: {}",
+                self.name,
+                shown(self.ty, candidate)
+            )
+        })?;
         Ok(found.first().and_then(Value::as_scalar).is_none_or(|truth| truth.bits != 0))
     }
 
-    /// A smaller argument that the property is false of, if one is found.
-    fn smaller(&mut self, mut found: Vec<Value>, size: i64, seed: u64) -> Result<Vec<Value>, String> {
-        if let Some(shrinker) = &self.wishes.shrinker {
-            for k in 0..SMALLER {
-                let random = Value::Scalar(Scalar::new(ElemType::U64, seed.wrapping_add(k)));
-                let smaller = self.call(shrinker, [found.clone(), vec![random]].concat())?;
-                if !self.holds(&smaller)? {
-                    found = smaller;
-                }
+    /// A smaller argument that the property is false of, if one is found, and what is to be said about that.
+    fn smaller(&mut self, found: Vec<Value>, size: i64, seed: u64) -> (Vec<Value>, String) {
+        let Some(shrinker) = &self.wishes.shrinker else {
+            return (self.of_less_size(found, size, seed), String::new());
+        };
+        match self.shrunk(shrinker, found.clone(), seed) {
+            Ok(smaller) => (smaller, String::new()),
+            Err(wrong) => {
+                let note =
+                    format!("Shrinker {shrinker} failed, smaller sizes were tried instead:\n{wrong}\n");
+                (self.of_less_size(found, size, seed), note)
             }
-            return Ok(found);
         }
-        for smaller in 0..size {
-            for k in 0..(SMALLER / size as u64).max(3) {
-                let candidate = self.candidate(smaller, seed.wrapping_add(k))?;
-                if !self.holds(&candidate)? {
-                    return Ok(candidate);
-                }
+    }
+
+    /// What the shrinker makes of an argument, step by step.
+    fn shrunk(&mut self, shrinker: &str, mut found: Vec<Value>, seed: u64) -> Result<Vec<Value>, String> {
+        let (mut vain, mut numbers) = (0, Random::new(seed, 0));
+        for _ in 0..STEPS {
+            let random = Value::Scalar(Scalar::new(ElemType::U64, numbers.bits()));
+            let smaller = self.call(shrinker, [found.clone(), vec![random]].concat())?;
+            if self.holds(&smaller)? {
+                vain += 1;
+            } else {
+                (found, vain) = (smaller, 0);
+            }
+            if vain == VAIN {
+                break;
             }
         }
         Ok(found)
+    }
+
+    /// The first argument of a size below this one that the property is false of; one that makes it end with an error is none.
+    fn of_less_size(&mut self, found: Vec<Value>, size: i64, seed: u64) -> Vec<Value> {
+        for smaller in 0..size {
+            for k in 0..(VAIN / size as u64).max(3) {
+                match self.candidate(smaller, seed.wrapping_add(k)) {
+                    Ok(candidate) if self.holds(&candidate) == Ok(false) => return candidate,
+                    _ => {}
+                }
+            }
+        }
+        found
     }
 }

@@ -8,11 +8,11 @@ use std::io::{self, Write};
 /// Longest text of a value.
 const LONGEST: usize = 4096;
 
-/// A value of a type on one line, cut off where it is very long.
+/// A value of a type on one line, as a test block takes it, cut off where it is very long.
 pub fn shown(ty: &Type, parts: &[Value]) -> String {
     let mut out = Vec::new();
     // Memory takes whatever is written.
-    let _ = write(&mut out, ty, parts, Style::Bare);
+    let _ = write(&mut out, ty, parts, Style::Program);
     let text = String::from_utf8_lossy(&out).into_owned();
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("{} ..", &text[..end]),
