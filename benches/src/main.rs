@@ -13,10 +13,11 @@ use std::process::ExitCode;
 use std::time::Instant;
 use tasks::{TASKS, Task};
 
-const USAGE: &str = "usage: galopvm-bench TASK REPS [--threads N] [--backend B] [--cpu MODE]\n       galopvm-bench --calls REPS [the same options]\n       galopvm-bench --list";
+const USAGE: &str = "usage: galopvm-bench TASK REPS [--threads N] [--backend B] [--cpu MODE]\n       galopvm-bench --calls REPS [the same options]\n       galopvm-bench --together REPS [the same options]\n       galopvm-bench --list";
 
-/// What measures calls, in the place of a task.
+/// What measures calls, in the place of a task; and those of many threads.
 const CALLS: &str = "--calls";
+const TOGETHER: &str = "--together";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
     let task = TASKS.iter().find(|task| task.name == request.task);
     let measured = match task {
         _ if request.task == CALLS => calls::measure(&request.engine, request.reps),
+        _ if request.task == TOGETHER => calls::together(&request.engine, request.reps),
         Some(task) => request.measure(task),
         None => return ExitCode::from(3),
     };

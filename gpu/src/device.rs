@@ -11,7 +11,6 @@ use crate::info::{DeviceChoice, DeviceInfo, DeviceKind, Features, GpuError, Ieee
 use crate::memory::{Buffer, LEAST_POOL_BYTES, PIECE, Pool, Staging, fetch, lock};
 use crate::residents::Residents;
 use crate::traffic::Traffic;
-use crate::trial;
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -177,7 +176,7 @@ fn heap_bytes(device: &PhysicalDevice) -> u64 {
 
 /// An open device. Shareable between threads; submissions take turns.
 pub struct Gpu {
-    info: DeviceInfo,
+    pub(crate) info: DeviceInfo,
     device: Arc<Device>,
     queue: Arc<Queue>,
     pub(crate) memory: Arc<StandardMemoryAllocator>,
@@ -188,7 +187,7 @@ pub struct Gpu {
     /// The device's own memory can be read and written by the host without a detour.
     pub(crate) direct: bool,
     /// Shaders ask for what the driver says that it cannot do, and were seen to get it.
-    goes_beyond: bool,
+    pub(crate) goes_beyond: bool,
     /// Who has this may give the device work, and use the staging memory.
     turn: Mutex<Staging>,
     is_lost: AtomicBool,
@@ -319,25 +318,6 @@ impl Gpu {
         Ok(gpu)
     }
 
-    /// Finds out how the device computes with floats. `keeps_more`: its driver is known to keep subnormal numbers where a shader asks for
-    /// it, although it says that shaders cannot.
-    fn try_floats(&mut self, keeps_more: bool) -> Result<(), GpuError> {
-        let said = self.info.features.clone();
-        if keeps_more && !said.denorm32 {
-            let asked = Features { denorm32: true, denorm64: said.float64, ..said.clone() };
-            self.goes_beyond = true;
-            if let Ok(seen) = trial::floats(self, asked)
-                && seen.singles.subnormals
-            {
-                self.info.features = seen;
-                return Ok(());
-            }
-            self.goes_beyond = false;
-        }
-        self.info.features = trial::floats(self, said)?;
-        Ok(())
-    }
-
     /// The same device reached through staging memory, as if its memory were out of the host's reach.
     pub fn through_staging(mut self) -> Gpu {
         self.direct = false;
@@ -353,18 +333,6 @@ impl Gpu {
     /// The process's device: opened on first use, as [`DeviceChoice::from_env`] says; a failure is remembered.
     pub fn shared() -> Result<&'static Gpu, GpuError> {
         SHARED.get_or_init(|| Gpu::open(&DeviceChoice::from_env())).as_ref().map_err(Clone::clone)
-    }
-
-    /// The device once more, taken for one that rounds as it likes and loses subnormal numbers: for tests of what is done then.
-    pub fn rough() -> Result<&'static Gpu, GpuError> {
-        static ROUGH: OnceLock<Result<Gpu, GpuError>> = OnceLock::new();
-        let opened = ROUGH.get_or_init(|| {
-            let mut gpu = Gpu::open(&DeviceChoice::from_env())?;
-            let features = &mut gpu.info.features;
-            (features.singles, features.doubles) = (Ieee::default(), Ieee::default());
-            Ok(gpu)
-        });
-        opened.as_ref().map_err(Clone::clone)
     }
 
     /// The process's device, if it was opened.

@@ -4,9 +4,10 @@
 //! Wherever an answer is not that of IEEE 754, the lowering does it another way (`lower/rounding.rs`, `shader/lost.rs`).
 
 use crate::device::{Dispatch, Gpu};
-use crate::info::{Features, GpuError, Ieee};
+use crate::info::{DeviceChoice, Features, GpuError, Ieee};
 use crate::memory::Buffer;
 use crate::shader::{BinOp, Builtin, Code, Ty, UnOp, Width};
+use std::sync::OnceLock;
 
 /// Pairs of numbers that are tried, in whole workgroups. A device that rounds to some units in the last place has some thousand of them wrong.
 const PAIRS: usize = 16384;
@@ -119,11 +120,44 @@ fn seen(gpu: &Gpu, features: &Features, ty: Ty) -> Result<Ieee, GpuError> {
 }
 
 /// The features, with what the device was seen to do with floats if shaders ask for what they say.
-pub fn floats(gpu: &Gpu, features: Features) -> Result<Features, GpuError> {
+fn floats(gpu: &Gpu, features: Features) -> Result<Features, GpuError> {
     let singles = seen(gpu, &features, Ty::F32)?;
     let doubles = match features.float64 && features.int64 {
         true => seen(gpu, &features, Ty::F64)?,
         false => Ieee::default(),
     };
     Ok(Features { singles, doubles, ..features })
+}
+
+impl Gpu {
+    /// Finds out how the device computes with floats. `keeps_more`: its driver is known to keep subnormal singles where a shader asks for
+    /// it, although it says that shaders cannot.
+    pub(crate) fn try_floats(&mut self, keeps_more: bool) -> Result<(), GpuError> {
+        let said = self.info.features.clone();
+        if keeps_more && !said.denorm32 {
+            let asked = Features { denorm32: true, ..said.clone() };
+            self.goes_beyond = true;
+            if let Ok(seen) = floats(self, asked)
+                && seen.singles.subnormals
+            {
+                self.info.features = seen;
+                return Ok(());
+            }
+            self.goes_beyond = false;
+        }
+        self.info.features = floats(self, said)?;
+        Ok(())
+    }
+
+    /// The device once more, taken for one that rounds as it likes and loses subnormal numbers: for tests of what is done then.
+    pub fn rough() -> Result<&'static Gpu, GpuError> {
+        static ROUGH: OnceLock<Result<Gpu, GpuError>> = OnceLock::new();
+        let opened = ROUGH.get_or_init(|| {
+            let mut gpu = Gpu::open(&DeviceChoice::from_env())?;
+            let features = &mut gpu.info.features;
+            (features.singles, features.doubles) = (Ieee::default(), Ieee::default());
+            Ok(gpu)
+        });
+        opened.as_ref().map_err(Clone::clone)
+    }
 }
