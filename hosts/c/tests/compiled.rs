@@ -108,6 +108,17 @@ fn programs_in_c_run_with_both_libraries() {
 }
 
 #[test]
+fn hosts_keep_their_handlers_and_may_fork() {
+    if !has(C[0]) {
+        return;
+    }
+    for is_static in [false, true] {
+        let language = &["cc", "-std=c99", "-D_XOPEN_SOURCE=700"];
+        assert_eq!(run("tests/process.c", language, is_static, &[]), "handlers and forks work\n");
+    }
+}
+
+#[test]
 fn typed_functions_of_a_program_run() {
     if !has(C[0]) {
         return;
