@@ -42,7 +42,7 @@ if "$fuzzer" far --guard --count 0 >/dev/null 2>&1; then
     targets="$targets far:guard sessions:guard"
 fi
 if "$fuzzer" sessions --backend vulkan --count 0 >/dev/null 2>&1; then
-    targets="$targets sessions:vulkan far:vulkan sessions:rough-vulkan"
+    targets="$targets sessions:vulkan far:vulkan sessions:rough-vulkan far:rough-vulkan"
 else
     say "no Vulkan driver here: nothing runs on it"
 fi

@@ -83,7 +83,8 @@ fn calls(session: &mut Session, thread: usize, repetitions: usize) -> Result<(),
         let is_right = match k % 3 {
             0 => session.call::<i32>("scalar", (k as i32,))? == k as i32 + 1,
             1 => {
-                session.call::<Vec<f32>>("add", (array,))?.iter().zip(numbers).all(|(sum, x)| *sum == x + 1.0)
+                let sums = session.call::<Vec<f32>>("add", (array,))?;
+                sums.len() == numbers.len() && sums.iter().zip(numbers).all(|(sum, x)| *sum == x + 1.0)
             }
             // Whole numbers below 2^24: any order gives the same sum.
             _ => session.call::<f32>("sum", (array,))? == numbers.iter().sum::<f32>(),

@@ -11,10 +11,11 @@
 //!   Constants belong to no block. What must survive a block lives in a cell.
 
 mod build;
+mod format;
 mod lost;
 
 pub use build::{Code, loop_of};
-pub use lost::Format;
+pub use format::Format;
 
 use galopvm_base::{ElemType, IdVec, define_id};
 

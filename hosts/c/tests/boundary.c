@@ -1,19 +1,8 @@
 /* What hosts in C may do, and what they may do wrong. Ends with 0 if all is as the header says. */
-#include <galopvm.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "check.h"
 
-#define CHECK(condition)                                                                     \
-  do {                                                                                       \
-    if (!(condition)) {                                                                      \
-      fprintf(stderr, "line %d: %s: %s\n", __LINE__, #condition, galopvm_message());         \
-      exit(1);                                                                               \
-    }                                                                                        \
-  } while (0)
-#define OK(call) CHECK((call) == GALOPVM_OK)
-#define IS(status, call) CHECK((call) == (status))
+#include <pthread.h>
+#include <string.h>
 
 static const char source[] =
     "entry more [n] (xs: *[n]i32): *[n]i32 = xs with [0] = 77\n"

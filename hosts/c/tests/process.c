@@ -1,21 +1,11 @@
 /* Hosts with handlers of signals of their own, which come while calls run, and hosts that fork. Ends with 0 if all is as it has to be. */
-#include <galopvm.h>
+#include "check.h"
+
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define CHECK(condition)                                                                     \
-  do {                                                                                       \
-    if (!(condition)) {                                                                      \
-      fprintf(stderr, "line %d: %s: %s\n", __LINE__, #condition, galopvm_message());         \
-      exit(1);                                                                               \
-    }                                                                                        \
-  } while (0)
-#define OK(call) CHECK((call) == GALOPVM_OK)
 
 static const char source[] =
     "entry sum [n] (xs: [n]i32): i32 = i32.sum (map (\\x -> x * 3 - 1) xs)\n"
@@ -128,8 +118,6 @@ static void own_engine(void) {
   OK(galopvm_engine_free(engine));
 }
 
-static galopvm_engine *of_parent = NULL;
-
 /* A child of a child, and the one that forked goes on. */
 static void again(void) {
   own_engine();
@@ -138,6 +126,7 @@ static void again(void) {
 }
 
 static void forks(void) {
+  galopvm_engine *of_parent = NULL;
   in_child(own_engine); /* before the parent has threads */
   of_parent = engine_with(2);
   work(of_parent, 30);
