@@ -129,3 +129,9 @@ impl From<RuntimeError> for Error {
         Error::Run(error)
     }
 }
+
+/// What is wrong with elements that are no longer where they were.
+#[cfg(any(feature = "arrow", feature = "ndarray"))]
+pub(crate) fn gone() -> Error {
+    Error::Type("the elements of the result lie in a file that was shortened".into())
+}

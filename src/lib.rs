@@ -46,6 +46,8 @@
 #[doc = include_str!("../docs/embedding.md")]
 mod embedding_page {}
 
+#[cfg(feature = "arrow")]
+pub mod arrow;
 mod convert;
 pub mod costs;
 pub mod elements;
@@ -53,6 +55,8 @@ mod engine;
 mod entry;
 mod error;
 pub mod machine;
+#[cfg(feature = "ndarray")]
+pub mod ndarray;
 mod parts;
 pub mod program;
 mod session;

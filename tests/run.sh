@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 sh tests/setup.sh
-cargo test --workspace --exclude galopvm-c --features galopvm-cli/shaderc "$@"
+cargo test --workspace --exclude galopvm-c --features galopvm-cli/shaderc,galopvm/ndarray,galopvm/arrow "$@"
 if [ $# -eq 0 ]; then
     # The libraries for C as they are installed: without shaderc, whose own libraries every program would have to name.
     # Together with that for Python, whose wheel is made of the same crates.
