@@ -55,6 +55,18 @@ pub fn file() -> Option<PathBuf> {
     folder().map(|folder| folder.join("costs"))
 }
 
+/// Reads what was measured of this machine.
+///
+/// ```
+/// use galopvm::costs;
+///
+/// match costs::file().map(|file| costs::load(&file)) {
+///     Some(Ok(Some(measured))) => println!("{} instruction sets measured", measured.modes.len()),
+///     Some(Err(error)) => println!("{error}"),
+///     _ => println!("galopvm doctor --calibrate was not run here"),
+/// }
+/// ```
+///
 /// What the file says about this machine: nothing if it is not there or speaks of others, an error if it is broken
 /// or old. The error says what is wrong, for people.
 pub fn load(path: &Path) -> Result<Option<Measured>, String> {

@@ -1,4 +1,22 @@
 //! Elements and rows of arrays, as values of their own: read, put in place of others, stacked.
+//!
+//! ```
+//! use galopvm::{ElemType, Memory, Value, elements, scalar};
+//!
+//! # fn main() -> Result<(), galopvm::Error> {
+//! let memory = Memory::default();
+//! let mut array = elements::of_bytes(&memory, ElemType::U8, &[1, 2, 3, 4, 5, 6], &[2, 3])?;
+//! let row = elements::at(&array, &[1]).unwrap();
+//! assert_eq!((elements::shape(&row), elements::at(&array, &[2])), (vec![3], None));
+//! elements::put(&memory, &mut array, &[1, 0], &Value::Scalar(scalar(9u8)))?;
+//! assert_eq!(array.to_vec::<u8>().unwrap(), [1, 2, 3, 9, 5, 6]);
+//! // The row is what it was.
+//! let rows = elements::stacked(&memory, ElemType::U8, &[2], &[3], [&row, &row])?;
+//! assert_eq!(rows.to_vec::<u8>().unwrap(), [4, 5, 6, 4, 5, 6]);
+//! assert_eq!(elements::zeros(&memory, ElemType::I32, &[2])?.to_vec::<i32>().unwrap(), [0, 0]);
+//! # Ok(())
+//! # }
+//! ```
 
 use crate::error::{Error, of_trap};
 use galopvm_base::{ElemType, Scalar};

@@ -85,6 +85,91 @@ struct Config {
 }
 
 /// Settings for a new engine.
+///
+/// What executes, on what, and how much calls may take:
+///
+/// ```
+/// use galopvm::{BackendChoice, CpuMode, Engine, Error, Limits, Program, Route, Switches};
+/// use std::time::Duration;
+///
+/// # fn main() -> Result<(), Error> {
+/// let engine = Engine::builder()
+///     .backend(BackendChoice::Interp)
+///     .cpu(CpuMode::Avx2)
+///     .threads(2)
+///     .route(Route::default())
+///     .switches(Switches { fusion: false, ..Switches::default() })
+///     .memory_limit(1 << 20)
+///     .fuel(1_000_000)
+///     .timeout(Duration::from_secs(10))
+///     .build();
+/// assert_eq!(engine.limits().memory, Some(1 << 20));
+///
+/// let program = Program::from_source("fill.fut", "entry fill (n: i64) = map f64.i64 (iota n)")?;
+/// let mut session = engine.session(&program);
+/// assert_eq!(session.call::<Vec<f64>>("fill", (3i64,))?, [0.0, 1.0, 2.0]);
+/// let error = session.call::<Vec<f64>>("fill", (1_000_000i64,)).unwrap_err();
+/// assert!(error.to_string().contains("memory"), "{error}");
+///
+/// // Bounds can be changed for a session, and all be given at once; costs are what decisions count with.
+/// session.set_limits(Limits::default());
+/// assert_eq!(session.call::<Vec<f64>>("fill", (1_000_000i64,))?.len(), 1_000_000);
+/// let same = Engine::builder().limits(engine.limits().clone()).costs(engine.costs().clone()).build();
+/// assert_eq!(same.limits().fuel, Some(1_000_000));
+/// # Ok(())
+/// # }
+/// ```
+///
+/// What listens to calls; `galopvm-profile` and `galopvm-explain` make texts for people of such events:
+///
+/// ```
+/// use galopvm::{Engine, Error, Program};
+/// use std::sync::{Arc, Mutex};
+///
+/// # fn main() -> Result<(), Error> {
+/// #[derive(Default)]
+/// struct Heard { events: usize, moments: usize, explained: usize, shown: Vec<String> }
+/// let heard = Arc::new(Mutex::new(Heard::default()));
+/// let change = |with: fn(&mut Heard)| {
+///     let heard = heard.clone();
+///     move || with(&mut heard.lock().unwrap())
+/// };
+/// let (event, moment, explained) =
+///     (change(|h| h.events += 1), change(|h| h.moments += 1), change(|h| h.explained += 1));
+/// let shown = heard.clone();
+/// let engine = Engine::builder()
+///     .trace(Arc::new(move |_| event()))
+///     .moments(Arc::new(move |_| moment()))
+///     .explain(Arc::new(move |_| explained()))
+///     .shows(Arc::new(move |show| {
+///         let mut text = Vec::new();
+///         show.write_value(&mut text).unwrap();
+///         shown.lock().unwrap().shown.push(String::from_utf8(text).unwrap());
+///     }))
+///     .build();
+/// let program = Program::from_source("sum.fut", "entry sum [n] (xs: [n]i32) = i32.sum (map (* 2) (trace xs))")?;
+/// assert_eq!(engine.session(&program).call::<i32>("sum", (vec![1, 2, 3],))?, 12);
+/// let heard = heard.lock().unwrap();
+/// assert!(heard.events > 0 && heard.moments > 0 && heard.explained > 0);
+/// assert_eq!(heard.shown, ["[1, 2, 3]"]);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Calls that are compared with a second execution:
+///
+/// ```
+/// use galopvm::{Engine, Error, Program};
+///
+/// # fn main() -> Result<(), Error> {
+/// let program = Program::from_source("sum.fut", "entry sum [n] (xs: [n]i32) = i32.sum (map (* 2) xs)")?;
+/// let engine = Engine::builder().check(true).build();
+/// let mut session = engine.session(&program);
+/// assert_eq!(session.call::<i32>("sum", (vec![1, 2, 3],))?, 12);
+/// assert!(engine.checks() && session.shadow_figures().is_some());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Default)]
 pub struct EngineBuilder {
     config: Config,
@@ -184,7 +269,9 @@ impl EngineBuilder {
         self
     }
 
-    /// A code generator of the host's own, asked for all that can be compiled, instead of the built-in ones.
+    /// A code generator instead of the built-in ones, asked for all that can be compiled. For tools of this workspace: what it gets is of
+    /// an inner crate, and not promised.
+    #[doc(hidden)]
     pub fn own_backend(mut self, backend: Arc<dyn Backend>) -> EngineBuilder {
         self.config.own = Some(backend);
         self
@@ -223,6 +310,34 @@ struct Backends {
 }
 
 /// Configuration, machine, back ends and compiled kernels, shared by all sessions. Cheap to clone; usable from any thread.
+///
+/// ```
+/// use galopvm::{BackendChoice, Engine, Memory, Program, Route};
+///
+/// # fn main() -> Result<(), galopvm::Error> {
+/// let engine = Engine::new();
+/// assert_eq!(engine.eval::<i64>("entry main = i64.sum (iota 10)")?, 45);
+///
+/// // What it is, and what it found.
+/// assert_eq!((engine.backend(), engine.route()), (BackendChoice::Auto, Route::default()));
+/// assert!(engine.switches().fusion && engine.machine().threads >= 1);
+/// println!("code for {}, missing: {:?}", engine.cpu(), engine.notes());
+///
+/// // Sessions in one memory, whose figures are those of both. Kernels are compiled once for all sessions.
+/// let program = Program::from_source("double.fut", "entry double [n] (xs: [n]f32) = map (* 2) xs")?;
+/// let memory = Memory::default();
+/// for _ in 0..2 {
+///     let mut session = engine.session_in(&program, memory.clone());
+///     let doubled: Vec<f32> = session.call("double", (vec![0.5f32; 1000],))?;
+///     assert_eq!(doubled, vec![1.0; 1000]);
+/// }
+/// assert!(memory.stats().allocations >= 2);
+/// println!("{} kernels compiled", engine.kernel_figures().compiled);
+/// // Nothing moved to a GPU, as none was asked for.
+/// assert!(engine.traffic().is_none());
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Engine(Arc<Inner>);
 

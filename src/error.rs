@@ -6,6 +6,20 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Messages about a program's source, with the text they are about.
+///
+/// ```
+/// use galopvm::{Error, Program};
+///
+/// let Err(Error::Compile(messages)) = Program::from_source("half.fut", "entry half (x: f64) = x / y") else { panic!() };
+/// assert_eq!((messages.errors(), messages.diagnostics().len(), messages.is_incomplete()), (1, 1, false));
+/// assert!(messages.render(false).contains("half.fut:1:"));
+/// let span = messages.diagnostics()[0].span;
+/// assert_eq!(messages.sources().name(span.file), "half.fut");
+///
+/// // A prompt would ask for more.
+/// let Err(Error::Compile(messages)) = Program::from_source("half.fut", "entry half (x: f64) = x /") else { panic!() };
+/// assert!(messages.is_incomplete());
+/// ```
 #[derive(Clone)]
 pub struct Messages {
     sources: Arc<Sources>,

@@ -1,4 +1,14 @@
 //! What this machine is, as plans want to know it.
+//!
+//! ```
+//! use galopvm::{CpuMode, machine};
+//!
+//! let found = machine::detect(CpuMode::Avx2.vectors(), None);
+//! assert_eq!(found.threads, machine::hardware_threads());
+//! println!("{}: {} caches", machine::processor_name().unwrap_or_default(), machine::caches().len());
+//! // Machines of one kind have one signature.
+//! assert_eq!(machine::signature(), machine::signature());
+//! ```
 
 use galopvm_kir::{Machine, Vectors};
 use std::io::Read;

@@ -87,6 +87,20 @@ macro_rules! tuples {
 tuples! { () (A B) (A B C) (A B C D) (A B C D E) (A B C D E F) (A B C D E F G) (A B C D E F G H) }
 
 /// An array of so many dimensions with elements of a type: an [`Array`] whose type is known.
+///
+/// ```
+/// use galopvm::{ArrayOf, Engine, Program};
+///
+/// # fn main() -> Result<(), galopvm::Error> {
+/// let program = Program::from_source("turn.fut", "entry turn [n][m] (xs: [n][m]i32) = transpose xs")?;
+/// let turn = program.entry::<(ArrayOf<i32, 2>,), ArrayOf<i32, 2>>("turn")?;
+/// let mut session = Engine::new().session(&program);
+/// let rows = ArrayOf::new(session.give(vec![1, 2, 3, 4, 5, 6], &[2, 3])?)?;
+/// let turned = turn.call(&mut session, (rows,))?;
+/// assert_eq!((turned.shape().as_slice(), turned.into_array().to_vec::<i32>().unwrap()), (&[3, 2][..], vec![1, 4, 2, 5, 3, 6]));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct ArrayOf<T, const RANK: usize>(Array, std::marker::PhantomData<fn() -> T>);
 

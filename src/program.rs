@@ -29,6 +29,36 @@ impl From<Switches> for Compiling {
 }
 
 /// A program that may run. Cheap to clone; belongs to no engine.
+///
+/// ```
+/// use galopvm::{Compiling, Imports, Program, Switches};
+///
+/// # fn main() -> Result<(), galopvm::Error> {
+/// let text = "entry scale [n] (xs: [n]f64): [n]f64 = map (* f64.i64 (#[param(factor)] 3)) xs";
+/// // Source of somebody else: imports stay in its folder.
+/// let strict = Compiling { imports: Imports::Confined, ..Compiling::default() };
+/// let program = Program::from_source_with("scale.fut", text, strict)?;
+/// assert!(program.warnings().is_none());
+/// assert_eq!((program.entries()[0].name.as_str(), program.params()), ("scale", vec!["factor"]));
+/// assert_eq!(program.module().module().entries.len(), 1);
+///
+/// // As bytes, which are verified when they come back; without places they are fewer.
+/// let bytes = program.to_bytecode();
+/// let same = Program::from_bytecode("scale.gbc", &bytes)?;
+/// assert_eq!(same.to_bytecode(), bytes);
+/// assert!(program.stripped()?.to_bytecode().len() < bytes.len());
+/// let module = same.module().module().clone();
+/// assert_eq!(Program::from_module("scale", module)?.entries().len(), 1);
+///
+/// // From a file, source or bytecode.
+/// let file = std::env::temp_dir().join(format!("scale-{}.gbc", std::process::id()));
+/// std::fs::write(&file, bytes).unwrap();
+/// assert_eq!(Program::load(&file)?.entries()[0].name, "scale");
+/// assert_eq!(Program::load_with(&file, Switches::default())?.params(), ["factor"]);
+/// std::fs::remove_file(&file).unwrap();
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Program {
     module: VerifiedModule,
@@ -161,6 +191,24 @@ pub fn read(path: &Path) -> Result<Vec<u8>, Error> {
 }
 
 /// The values in a file, with the error that users should see. Large files are mapped, not read.
+///
+/// ```
+/// use galopvm::{Memory, program};
+///
+/// # fn main() -> Result<(), galopvm::Error> {
+/// let file = std::env::temp_dir().join(format!("values-{}.txt", std::process::id()));
+/// std::fs::write(&file, "[1i32, 2i32] true").unwrap();
+/// let memory = Memory::default();
+/// let input = program::open_input(&memory, &file)?;
+/// let values = galopvm::data::read_values(&memory, input.bytes()).unwrap();
+/// assert_eq!(values[0].ty().to_string(), "[]i32");
+/// // The same file as its bytes, and as text.
+/// assert_eq!(program::open_input_as_it_is(&memory, &file)?.array().unwrap().elements(), 17);
+/// assert_eq!(program::source_text("values.txt", &program::read(&file)?)?, "[1i32, 2i32] true");
+/// std::fs::remove_file(&file).unwrap();
+/// # Ok(())
+/// # }
+/// ```
 pub fn open_input(memory: &Memory, path: &Path) -> Result<Input, Error> {
     opened(path, "name a file of values in it", || Input::open(memory, path))
 }

@@ -12,6 +12,69 @@ use galopvm_runtime::{
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+/// Calls of a program.
+///
+/// ```
+/// use galopvm::{Array, Engine, Error, Limits, Program, Value, scalar};
+/// use std::sync::{Arc, atomic::Ordering};
+/// use std::time::Duration;
+///
+/// # fn main() -> Result<(), Error> {
+/// let program = Program::from_source("steps.fut", "
+///     entry scale [n][m] (a: f64) (xs: [n][m]f64) = map (map (* a)) xs
+///     entry spin (n: i64): i64 = loop x = 0 for i < n do (x ^ i) + 1
+///     entry steps: i64 = #[param(steps)] 10")?;
+/// let engine = Engine::new();
+/// let mut session = engine.session(&program);
+///
+/// // Arrays of any rank: copied, given, looked at where they are.
+/// let owner: Arc<[f64]> = Arc::from([1.0, 2.0, 3.0, 4.0]);
+/// for xs in [
+///     session.array(&owner, &[2, 2])?,
+///     session.give(owner.to_vec(), &[2, 2])?,
+///     session.borrow(owner.clone(), &[2, 2])?,
+/// ] {
+///     let scaled: Array = session.call("scale", (10.0, &xs))?;
+///     assert_eq!(scaled.as_slice::<f64>(), Some(&[10.0, 20.0, 30.0, 40.0][..]));
+/// }
+/// // The same elements transposed.
+/// let turned = session.borrow_view(owner.clone(), 0, &[2, 2], &[1, 2])?;
+/// let scaled: Array = session.call("scale", (1.0, turned))?;
+/// assert_eq!(scaled.to_vec::<f64>().unwrap(), [1.0, 3.0, 2.0, 4.0]);
+///
+/// // Hosts that know types only when they run have values of the machine.
+/// let entry = session.entry("spin")?.clone();
+/// assert_eq!(session.argument_types(&entry)[0].to_string(), "i64");
+/// let results = session.call_values("spin", vec![Value::Scalar(scalar(3i64))])?;
+/// assert_eq!(results.len(), 1);
+///
+/// // A tuning parameter, a bound, and another thread that ends a call.
+/// session.set_param("steps", 25)?;
+/// assert_eq!(session.call::<i64>("steps", ())?, 25);
+/// session.set_limits(Limits { timeout: Some(Duration::from_millis(20)), ..Limits::default() });
+/// assert!(session.call::<i64>("spin", (i64::MAX,)).is_err());
+/// session.set_limits(Limits::default());
+/// let stop = session.interrupt_flag();
+/// let other = std::thread::spawn({
+///     let stop = stop.clone();
+///     move || {
+///         std::thread::sleep(Duration::from_millis(20));
+///         stop.store(true, Ordering::Relaxed);
+///     }
+/// });
+/// assert!(session.call::<i64>("spin", (i64::MAX,)).is_err());
+/// other.join().unwrap();
+/// stop.store(false, Ordering::Relaxed);
+///
+/// // What there is to know of it.
+/// assert!(session.memory_stats().peak_bytes > 0 && session.memory().stats().allocations > 0);
+/// println!("{} operators, {} analyses asked", session.sites().len(), session.analysis_figures().len());
+/// assert_eq!(session.module().module().entries.len(), 3);
+/// assert!(!session.engine().checks() && session.shadow_figures().is_none());
+/// # Ok(())
+/// # }
+/// ```
+///
 /// A program with memory, limits and what was compiled of it. It can be sent to another thread; each thread that calls at the same
 /// time as others has a session of its own, of one engine and one program.
 pub struct Session {

@@ -8,6 +8,18 @@ use galopvm_base::ElemType;
 use std::fmt;
 
 /// A type of the language.
+///
+/// ```
+/// use galopvm::{ElemType, Type};
+///
+/// let point = Type::read("{x: f32, y: f32}");
+/// assert_eq!(point, Type::record(vec![("y".into(), Type::Scalar(ElemType::F32)), ("x".into(), Type::Scalar(ElemType::F32))]));
+/// let maybe = Type::sum(vec![("some".into(), vec![point.clone()]), ("none".into(), vec![])]);
+/// assert_eq!(maybe.to_string(), "#none | #some {x: f32, y: f32}");
+/// // An array of records is an array for each field.
+/// let points = Type::array(&[0], point);
+/// assert_eq!(points.values(), Some(vec![(ElemType::F32, vec![0]); 2]));
+/// ```
 #[derive(Clone, PartialEq, Debug)]
 pub enum Type {
     /// Not known before the call, as that of a [`Value`](crate::Value).

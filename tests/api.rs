@@ -249,3 +249,56 @@ fn the_public_surface_is_the_one_that_is_known() {
     golden.compare(&root().join("tests/golden/api/galopvm.txt"), &text);
     golden.finish();
 }
+
+/// The code of the examples in a text whose lines begin so: what is between fences.
+fn examples_in(text: &str, marks: &[&str]) -> String {
+    let (mut code, mut is_inside) = (String::new(), false);
+    for line in text.lines() {
+        let Some(line) = marks.iter().find_map(|mark| line.trim_start().strip_prefix(mark)) else { continue };
+        match line.trim_start().starts_with("```") {
+            true => is_inside = !is_inside && !line.contains("```text"),
+            false if is_inside => code += &format!("{line}\n"),
+            false => {}
+        }
+    }
+    code
+}
+
+/// A function that no example shows is one that nobody finds. The examples are those of the documentation, which are tests, and of
+/// the page for users.
+#[test]
+fn examples_show_every_function() {
+    let mut code = examples_in(&read(&root().join("docs/embedding.md")), &[""]);
+    let mut functions = BTreeSet::new();
+    for file in root().join("src").read_dir().expect("a folder") {
+        let path = file.expect("an entry").path();
+        let text = read(&path);
+        code += &examples_in(&text, &["///", "//!"]);
+        let file = path.file_stem().and_then(|stem| stem.to_str()).expect("a name").to_string();
+        for item in syn::parse_file(&text).expect("a module parses").items {
+            let mut add = |visibility: &Visibility, attributes: &[Attribute], name: &syn::Ident| {
+                if is_public(visibility) && !is_hidden(attributes) {
+                    functions.insert((file.clone(), name.to_string()));
+                }
+            };
+            match item {
+                Item::Fn(item) => add(&item.vis, &item.attrs, &item.sig.ident),
+                Item::Impl(item) if item.trait_.is_none() => {
+                    for inner in &item.items {
+                        if let ImplItem::Fn(method) = inner {
+                            add(&method.vis, &method.attrs, &method.sig.ident);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    let words: BTreeSet<&str> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+    let missing: Vec<_> = functions.iter().filter(|(_, name)| !words.contains(name.as_str())).collect();
+    assert!(
+        functions.len() > 80 && missing.is_empty(),
+        "{} functions, without: {missing:?}",
+        functions.len()
+    );
+}

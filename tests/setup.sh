@@ -3,11 +3,12 @@
 #   libvulkan1, mesa-vulkan-drivers   the Vulkan loader and lavapipe (Vulkan on the CPU), for the GPU tests
 #   libshaderc-dev, glslang-dev,      static libraries for `--features shaderc` (GLSL to SPIR-V)
 #   spirv-tools
+#   g++, clang                        compilers of hosts in C and C++
 #   python3-venv                      the environment in which the Python package is tested, if Python has none
 # Runs as root or through sudo, may be run again at any time, and does nothing when all is there.
 set -eu
 
-packages="libvulkan1 mesa-vulkan-drivers libshaderc-dev glslang-dev spirv-tools g++"
+packages="libvulkan1 mesa-vulkan-drivers libshaderc-dev glslang-dev spirv-tools g++ clang"
 python3 -c 'import ensurepip, venv' 2>/dev/null || packages="$packages python3-venv"
 
 if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then

@@ -22,6 +22,8 @@ compile() {
 each() {
     check scale examples/hosts/c/scale.c ""
     check options examples/hosts/c/options.c examples/hosts/c/options.fut
+    check values examples/hosts/c/values.c ""
+    check limits examples/hosts/c/limits.c ""
     check typed "$here/tests/typed.c $work/library.c" ""
     check process "$here/tests/process.c" ""
     for backend in auto interp x86; do

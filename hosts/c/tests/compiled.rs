@@ -1,5 +1,6 @@
 //! Programs in C, compiled against the header and linked with both libraries, as C and as C++, and run.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -88,22 +89,74 @@ fn of_the_page(number: usize) -> PathBuf {
 
 const C: &[&str] = &["cc", "-std=c99", "-D_POSIX_C_SOURCE=200809L"];
 const CPP: &[&str] = &["g++", "-x", "c++"];
+const CLANG: &[&str] = &["clang", "-std=c99", "-D_POSIX_C_SOURCE=200809L"];
+const CLANG_CPP: &[&str] = &["clang++", "-x", "c++"];
+
+/// What `values.c` prints.
+const VALUES: &str = "\
+0 -1 -2 -3, 2 3 4 5, 0x4000 1.5 1.25, false
+rank 2, shape 3 2, strides 1 3, a view
+1 4 .. 3 6
+the row had 3, the array has 9
+lent yes: 6 4 2 from 3 2 1
+released 20 bytes
+released 12 bytes
+given: 12
+3 records of 2 parts
+number 1 is 5 away, at height 4
+";
+
+/// The end of what `limits.c` prints.
+const LIMITS: &str = "
+spin: n i64 -> i64
+fill: n i64 -> [n]f64
+steps: -> i64
+wraps: -> u8
+a thousand numbers: done
+a million numbers: too much memory
+ten million steps: too many operations
+without an end: too much time
+without an end: cancelled
+after it: done
+25 steps; most memory below 1 MB: yes, now 0 bytes
+";
+
+/// A function that no example shows is one that nobody finds.
+#[test]
+fn examples_show_every_function_of_the_header() {
+    let text = |path: &str| std::fs::read_to_string(here(path)).expect("a file");
+    let names = |text: &str| -> BTreeSet<String> {
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '(');
+        let called = words.filter_map(|word| word.split_once('(')).map(|(name, _)| name);
+        called.filter(|name| name.starts_with("galopvm_")).map(str::to_string).collect()
+    };
+    let shown: BTreeSet<String> = ["scale", "options", "values", "limits"]
+        .iter()
+        .flat_map(|name| names(&text(&format!("../../examples/hosts/c/{name}.c"))))
+        .collect();
+    let missing: Vec<_> = names(&text("include/galopvm.h")).difference(&shown).cloned().collect();
+    assert_eq!(missing, Vec::<String>::new());
+}
 
 #[test]
 fn programs_in_c_run_with_both_libraries() {
-    if !has(C[0]) {
-        return;
-    }
     let options = here("../../examples/hosts/c/options.fut");
-    for is_static in [false, true] {
-        assert_eq!(run("../../examples/hosts/c/scale.c", C, is_static, &[]), "10 25 40\n");
-        let priced =
-            run("../../examples/hosts/c/options.c", C, is_static, &[options.to_str().expect("a path")]);
-        assert!(priced.starts_with("10000 options") && priced.contains("below 1e-9"), "{priced}");
-        for backend in ["auto", "interp", "x86"] {
-            let told = run("tests/boundary.c", C, is_static, &[backend]);
-            assert!(told.contains("all as the header says"), "{told}");
+    for compiler in [C, CLANG].into_iter().filter(|compiler| has(compiler[0])) {
+        for is_static in [false, true] {
+            assert_eq!(run("../../examples/hosts/c/scale.c", compiler, is_static, &[]), "10 25 40\n");
+            let options = options.to_str().expect("a path");
+            let priced = run("../../examples/hosts/c/options.c", compiler, is_static, &[options]);
+            assert!(priced.starts_with("10000 options") && priced.contains("below 1e-9"), "{priced}");
+            let values = run("../../examples/hosts/c/values.c", compiler, is_static, &[]);
+            assert_eq!(values, VALUES);
+            let limits = run("../../examples/hosts/c/limits.c", compiler, is_static, &[]);
+            assert!(limits.contains("wraps to 44u8") && limits.ends_with(LIMITS), "{limits}");
+            for backend in ["auto", "interp", "x86"] {
+                let told = run("tests/boundary.c", compiler, is_static, &[backend]);
+                assert!(told.contains("all as the header says"), "{told}");
+            }
         }
+        assert_eq!(run("measure.c", compiler, true, &["100"]).lines().count(), 4);
     }
 }
 
@@ -142,8 +195,8 @@ fn typed_functions_of_a_program_run() {
     for is_static in [false, true] {
         assert_eq!(run_with("tests/typed.c", &[&library], C, is_static, &[]), "all as typed\n");
     }
-    if has(CPP[0]) {
-        assert_eq!(run_with("tests/typed.c", &[&library], CPP, false, &[]), "all as typed\n");
+    for other in [CPP, CLANG, CLANG_CPP].into_iter().filter(|compiler| has(compiler[0])) {
+        assert_eq!(run_with("tests/typed.c", &[&library], other, false, &[]), "all as typed\n");
     }
     let _ = std::fs::remove_dir_all(folder);
 }
@@ -160,11 +213,12 @@ fn the_program_of_the_page_runs() {
 
 #[test]
 fn the_header_and_the_programs_are_c_plus_plus_as_well() {
-    if !has(CPP[0]) {
-        return;
-    }
     let options = here("../../examples/hosts/c/options.fut");
-    assert_eq!(run("../../examples/hosts/c/scale.c", CPP, false, &[]), "10 25 40\n");
-    run("../../examples/hosts/c/options.c", CPP, false, &[options.to_str().expect("a path")]);
-    run("tests/boundary.c", CPP, false, &[]);
+    for compiler in [CPP, CLANG_CPP].into_iter().filter(|compiler| has(compiler[0])) {
+        assert_eq!(run("../../examples/hosts/c/scale.c", compiler, false, &[]), "10 25 40\n");
+        run("../../examples/hosts/c/options.c", compiler, false, &[options.to_str().expect("a path")]);
+        assert_eq!(run("../../examples/hosts/c/values.c", compiler, false, &[]), VALUES);
+        run("../../examples/hosts/c/limits.c", compiler, false, &[]);
+        run("tests/boundary.c", compiler, false, &[]);
+    }
 }

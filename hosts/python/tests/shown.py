@@ -40,3 +40,17 @@ def example(name, *arguments):
     with contextlib.redirect_stdout(text), mock.patch.object(sys, "argv", [path(name), *arguments]):
         runpy.run_path(path(name), run_name="__main__")
     return text.getvalue().splitlines()
+
+
+def all_examples():
+    """All code that pages show in Python, and the examples in the package's own texts."""
+    code = []
+    for name in ("embedding.md", "scaling.md"):
+        with open(os.path.join(_ROOT, "docs", name), encoding="utf-8") as file:
+            code += re.findall(r"```i?python\n(.*?)```", file.read(), re.DOTALL)
+    folder = os.path.join(_ROOT, "hosts", "python", "python", "galopvm")
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".py"):
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                code += [line for line in file if line.lstrip().startswith((">>>", "..."))]
+    return "\n".join(code)

@@ -62,6 +62,25 @@ entry moments [n] [m] (xs: [n][m]f64): ([m]f64, [m]i64) = (map (reduce (+) 0) (t
 entry add_moments [m] (a: ([m]f64, [m]i64)) (b: ([m]f64, [m]i64)): ([m]f64, [m]i64) = (map2 (+) a.0 b.0, map2 (+) a.1 b.1)
 entry maybe [n] (xs: [n]f64): #none | #some f64 = if n == 0 then #none else #some xs[0]
 
+entry positives [n] (xs: [n]f64): [n](#none | #some f64) = map (\\x -> if x > 0 then #some x else #none) xs
+entry first (a: #none | #some f64) (b: #none | #some f64): #none | #some f64 = match a case #none -> b case _ -> a
+entry greater (a: #none | #some f64) (b: #none | #some f64): #none | #some f64 =
+  match (a, b) case (#some x, #some y) -> #some (f64.max x y) case (#none, _) -> b case _ -> a
+entry first_and_sum [n] (xs: [n]f64): (#none | #some f64, f64) = (if n == 0 then #none else #some xs[0], reduce (+) 0 xs)
+entry of_two (a: (#none | #some f64, f64)) (b: (#none | #some f64, f64)): (#none | #some f64, f64) =
+  (match a.0 case #none -> b.0 case _ -> a.0, a.1 + b.1)
+entry first_and_sums [n] [m] (xs: [n][m]f64): (#none | #some f64, [m]f64) =
+  (if n == 0 || m == 0 then #none else #some xs[0, 0], map (reduce (+) 0) (transpose xs))
+entry of_both [m] (a: (#none | #some f64, [m]f64)) (b: (#none | #some f64, [m]f64)): (#none | #some f64, [m]f64) =
+  (match a.0 case #none -> b.0 case _ -> a.0, map2 (+) a.1 b.1)
+entry changed [n] [m] (by: #add f64 | #none | #scale ([m]f64) f64) (xs: [n]f64): [n]f64 =
+  match by
+  case #add x -> map (+ x) xs
+  case #none -> xs
+  case #scale ws x -> map (* (x * reduce (+) 0 ws)) xs
+entry kept [n] (k: f64) (xs: [n]f64): #add f64 | #none | #scale ([n]f64) f64 =
+  if n == 0 then #none else if k < 0 then #add k else #scale xs k
+
 entry sums1 [n] (xs: [n]f64): [n]f64 = scan (+) 0 xs
 entry after1 [n] (a: f64) (xs: [n]f64): [n]f64 = map (a +) xs
 entry sums2 [n] [m] (xs: [n][m]f64): [n][m]f64 = transpose (map (scan (+) 0) (transpose xs))
@@ -332,6 +351,63 @@ class Stencil(Blocks):
             blocks.stencil(prog.total1, cut, depth=1)
 
 
+class Sums(Blocks):
+    def test_they_are_arguments_for_all_blocks(self):
+        prog = program()
+        xs, variant = np.arange(10.0), galopvm.variant
+        cut = da.from_array(xs, chunks=3)
+        self.same(blocks.map_blocks(prog.changed, variant.add(5), cut), xs + 5)
+        self.same(blocks.map_blocks(prog.changed, "none", cut), xs)
+        self.same(blocks.map_blocks(prog.changed, variant.none(), cut), xs)
+        self.same(blocks.map_blocks(prog.changed, variant.scale(np.array([1.0, 2.0]), 2), cut), xs * 6)
+        # What a call gives goes on, alone and in a tuple.
+        kept = blocks.call(prog.kept, 2.0, da.from_array(np.ones(3), chunks=2))
+        self.same(blocks.map_blocks(prog.changed, kept, cut), xs * 6)
+        pair = blocks.call(prog.first_and_sum, cut)
+        self.assertEqual(blocks.call(prog.of_two, pair, (variant.some(1), 1.0)).compute(), (variant.some(0.0), 46.0))
+        none = blocks.call(prog.of_two, ("none", 2.0), (variant.none(), 1.0))
+        self.assertEqual(none.compute(), (variant.none(), 3.0))
+
+    def test_names_tell_constructors_and_what_they_hold_apart(self):
+        prog = program()
+        cut, variant = da.ones(4, chunks=2), galopvm.variant
+        values = [variant.add(1), variant.add(2), variant.none(), variant.scale(np.ones(2), 1), variant.scale(np.ones(3), 1)]
+        self.assertEqual(len({blocks.map_blocks(prog.changed, value, cut).name for value in values}), len(values))
+        named = [blocks.map_blocks(prog.changed, variant.scale(np.ones(2), 1), cut).name for _ in range(2)]
+        self.assertEqual(*named)
+        self.assertNotEqual(dask.base.tokenize(variant.a(1)), dask.base.tokenize(variant.b(1)))
+
+    def test_they_are_combined(self):
+        prog = program()
+        for xs, cut in arrays(1):
+            wanted = galopvm.variant.some(xs[0]) if len(xs) else galopvm.variant.none()
+            found = blocks.reduce(prog.maybe, prog.first, cut, split_every=2)
+            self.assertEqual(found.compute(), wanted)
+            first, total = blocks.reduce(prog.first_and_sum, prog.of_two, cut).compute()
+            self.assertEqual(first, wanted)
+            self.assertAlmostEqual(total, xs.sum())
+        found = blocks.reduce(prog.maybe, prog.greater, da.from_array(np.array([3.0, 9.0, 5.0, 1.0]), chunks=2))
+        self.assertEqual(found.compute(), galopvm.variant.some(5.0))
+
+    def test_what_a_worker_keeps_is_its_own(self):
+        prog = program(memory_limit=1 << 20)
+        kept = [blocks.call(prog.kept, float(k), np.full(50_000, float(k))) for k in range(8)]
+        for number, value in enumerate(dask.compute(*kept)):
+            self.assertEqual(type(value), galopvm.variant.scale)
+            np.testing.assert_array_equal(value[0], np.full(50_000, number))
+
+    def test_texts_of_types(self):
+        from galopvm.types import Opaque, Sum, type_of
+
+        for text in ["#none | #some f64", "#a ([n]f64) ([m]i32, bool) | #b (#c | #d {x: f32}) i8", "#x'"]:
+            self.assertEqual((type(type_of(text)), str(type_of(text))), (Sum, text))
+        # Entry points write arrays without parentheses.
+        self.assertEqual(str(type_of("#a [n]f64 [m][2]i32 | #b")), "#a ([n]f64) ([m][2]i32) | #b")
+        self.assertEqual(str(type_of("(#a | #b i32, *[n](f32, i8))")), "(#a | #b i32, ([n]f32, [n]i8))")
+        for text in ["[n](#a | #b)", "#a #b", "#a |", "#", "#a f64,", "# | #a", "#a m.t ?"]:
+            self.assertIsInstance(type_of(text), Opaque, text)
+
+
 class Errors(Blocks):
     def test_what_does_not_fit_says_so_before_anything_runs(self):
         prog = program()
@@ -354,13 +430,21 @@ class Errors(Blocks):
             (TypeError, "is made of 2 values", lambda: blocks.map_blocks(prog.split, (xs,))),
             (TypeError, r"takes \(f64, f64\) and gives f64, but `add_rows` takes \(\[n\]f64, \[n\]f64\)", lambda: blocks.reduce(prog.total1, prog.add_rows, xs)),
             (TypeError, "needs an entry point of a program, not NoneType", lambda: blocks.reduce(prog.total1, None, xs)),
-            (TypeError, "of type #none | #some f64: its values cannot travel", lambda: blocks.reduce(prog.maybe, prog.maybe, xs)),
+            (TypeError, r"of type \[n\]\(#none \| #some f64\): its values cannot travel", lambda: blocks.map_blocks(prog.positives, xs)),
+            (TypeError, "takes .#none . #some f64, #none . #some f64. and gives", lambda: blocks.reduce(prog.maybe, prog.maybe, xs)),
+            (TypeError, "of which there are no Dask arrays: map_blocks", lambda: blocks.map_blocks(prog.maybe, xs)),
+            (TypeError, "of which there are no Dask arrays: reduce", lambda: blocks.reduce(prog.first_and_sums, prog.of_both, rows)),
+            (TypeError, "has no sum: histogram needs", lambda: blocks.histogram(prog.maybe, xs)),
+            (TypeError, "gives a row for each row", lambda: blocks.scan(prog.maybe, prog.first, prog.after1, xs)),
+            (TypeError, "`by`: a value of #add f64 . #none . #scale ..m.f64. f64 is made by a constructor", lambda: blocks.map_blocks(prog.changed, 3, xs)),
+            (TypeError, "#add holds a Dask value", lambda: blocks.map_blocks(prog.changed, galopvm.variant.add(xs.sum()), xs)),
+            (TypeError, "give one of its constructors", lambda: blocks.map_blocks(prog.changed, xs, xs)),
             (ValueError, "split_every", lambda: blocks.reduce(prog.total1, prog.add, xs, split_every=1)),
             (TypeError, r"gives a row for each row \[n\], `total1` gives f64", lambda: blocks.scan(prog.total1, prog.add, prog.after1, xs)),
             (TypeError, "but `add` takes", lambda: blocks.scan(prog.sums2, prog.add, prog.after2, rows)),
         ]
         for kind, text, attempt in cases:
-            with self.assertRaisesRegex(kind, text):
+            with self.subTest(text), self.assertRaisesRegex(kind, text):
                 attempt()
 
     def test_exceptions_say_which_block(self):
@@ -401,6 +485,14 @@ class Cluster(unittest.TestCase):
         prog = program(threads=1)
         found = blocks.reduce(prog.range, prog.outer, da.arange(20, chunks=6, dtype="f8"))
         self.assertEqual(tuple(found.compute(scheduler="processes", num_workers=2)), (0.0, 19.0, True))
+
+    def test_sums_travel(self):
+        prog = program(threads=1)
+        xs = da.arange(20, chunks=6, dtype="f8")
+        greatest = blocks.reduce(prog.maybe, prog.greater, xs, split_every=2)
+        self.assertEqual(greatest.compute(), galopvm.variant.some(18.0))
+        kept = blocks.call(prog.kept, 2.0, da.ones(3))
+        np.testing.assert_array_equal(blocks.map_blocks(prog.changed, kept, xs), np.arange(20.0) * 6)
 
     def test_a_worker_loads_a_program_once(self):
         prog = program(threads=1, fuel=1 << 50)

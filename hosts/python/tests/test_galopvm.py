@@ -4,6 +4,7 @@ import doctest
 import gc
 import inspect
 import os
+import re
 import signal
 import sys
 import threading
@@ -405,6 +406,21 @@ class Examples(unittest.TestCase):
         self.assertGreaterEqual(len(wanted), 3)
         for line in wanted:
             self.assertIn(line, found)
+
+    def test_the_page_about_programs_shows_what_is_true(self):
+        found, wanted = shown.printed("".join(shown.page("embedding.md", "### Programs, errors and what is told")))
+        self.assertEqual(found, wanted)
+
+    def test_examples_show_every_name(self):
+        from galopvm import told
+
+        names = {name for name in galopvm.__all__ if not name.startswith("_")}
+        classes = [galopvm.Program, galopvm.Entry, galopvm.Opaque, *(c for _, c in inspect.getmembers(told, inspect.isclass) if c.__module__ == told.__name__)]
+        for found in classes:
+            names |= {name for name in vars(found) if not name.startswith("_")}
+        code = shown.all_examples()
+        self.assertGreater(len(names), 25)
+        self.assertEqual([name for name in sorted(names) if not re.search(rf"\b{name}\b", code)], [])
 
     def test_stubs_name_what_is_there(self):
         import ast

@@ -31,7 +31,8 @@ from . import tasks
 from ._galopvm import Entry, Program
 from .carried import digest
 from .grid import Grid
-from .types import Leaf, result_of, type_of
+from .sums import Variant
+from .types import Leaf, Sum, result_of, type_of
 
 __all__ = ["call", "histogram", "map_blocks", "reduce", "scan", "stencil"]
 
@@ -48,6 +49,12 @@ def _entry_token(entry):
     return "galopvm.Entry", digest(code, options), name
 
 
+@normalize_token.register(Variant)
+def _variant_token(value):
+    # As a tuple, what one constructor holds would be what another one does.
+    return "galopvm.Variant", value.constructor, [normalize_token(held) for held in value]
+
+
 class _Step:
     """An entry point in a graph: the key of its program, and the types of what it takes and gives."""
 
@@ -61,7 +68,7 @@ class _Step:
             if found.opaque():
                 raise TypeError(
                     f"{what} of `{self.name}` is of type {found}: its values cannot travel between processes; "
-                    "use numbers, arrays, tuples or records of them"
+                    "use numbers, arrays, sums, tuples or records of them"
                 )
         code = tasks.Code(entry)
         self.key = f"galopvm-{tokenize(code)}"
@@ -128,6 +135,8 @@ class _Use(_Step):
             if number is None:
                 return value, None
             return self._argument((value.key, number), (tasks.part, value.key, param, number), [value]), None
+        if isinstance(leaf, Sum):
+            return self._argument(value, (tasks.whole, tasks.Whole(value)), []), ()
         if not leaf.sizes:
             return value, ()
         value = value if isinstance(value, np.ndarray) else np.asarray(value, dtype=leaf.dtype)
@@ -208,7 +217,8 @@ def _leaves(name, param, argument):
     if isinstance(argument, Delayed) and not isinstance(param, Leaf):
         return [(number, leaf, argument) for number, leaf in enumerate(leaves)]
     if not isinstance(param, Leaf) and isinstance(argument, (da.Array, np.ndarray)):
-        raise TypeError(f"`{name}` is of type {param}: give a tuple of arrays")
+        way = "one of its constructors" if isinstance(param, Sum) else "a tuple of arrays"
+        raise TypeError(f"`{name}` is of type {param}: give {way}")
     try:
         values = param.parts(argument)
     except TypeError as error:
@@ -221,6 +231,12 @@ def _fitting(entry, name, leaf, array):
         raise TypeError(
             f"`{entry}` takes `{name}`: {leaf}, that is {leaf.dtype} of {len(leaf.sizes)} dimensions, not {array.dtype} of {array.ndim}"
         )
+
+
+def _needs_arrays(use, leaves, function):
+    found = next((leaf for leaf in leaves if isinstance(leaf, Sum)), None)
+    if found:
+        raise TypeError(f"`{use.name}` gives {found}, of which there are no Dask arrays: {function} gives such; use reduce to one value, or call")
 
 
 def _array(name, graph, sizes, dtype):
@@ -263,6 +279,7 @@ def map_blocks(entry, *arguments, chunks=None):
     """
     use = _Use(entry, arguments, "map_blocks")
     leaves = use.result.leaves()
+    _needs_arrays(use, leaves, "map_blocks")
     if chunks is not None and not isinstance(use.result, Leaf):
         raise TypeError(f"`{use.name}` gives {use.result}: chunks are told of one array only")
     cuts = [use.cut(leaf, chunks) for leaf in leaves]
@@ -309,7 +326,11 @@ def _reduced(use, combine, split_every, function):
         by.needs(function, [result, result, result])
         code, step, others = by.key, by.carried, [by.code]
     leaves = result.leaves()
+    if not others and any(isinstance(leaf, Sum) for leaf in leaves):
+        raise TypeError(f"`{use.name}` gives {result}, which has no sum: histogram needs an entry point that combines two of them")
     stay = [axis for axis in grid.chunks if any(axis in leaf.sizes for leaf in leaves)]
+    if stay:
+        _needs_arrays(use, leaves, function)
     for leaf in leaves:
         lost = [axis for axis in stay if axis not in leaf.sizes and grid.blocks(axis) > 1]
         if lost:

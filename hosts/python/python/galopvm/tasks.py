@@ -12,6 +12,8 @@ import numpy as np
 
 from . import carried
 from ._galopvm import Error
+from .sums import Variant
+from .types import Sum
 
 
 class Code:
@@ -30,9 +32,33 @@ class Code:
 
     def own(self, leaf, value):
         """A value as tasks give it: scalars as those of NumPy, so that they keep their type in further operations."""
+        if isinstance(leaf, Sum):
+            return _owning(value) if "memory_limit" in self.options else value
         if not leaf.sizes:
             return leaf.dtype.type(value)
         return np.array(value) if "memory_limit" in self.options else value
+
+
+def _owning(value):
+    """The same value with arrays that nothing else owns."""
+    if isinstance(value, np.ndarray):
+        return np.array(value)
+    if not isinstance(value, tuple):
+        return value
+    items = map(_owning, value)
+    return type(value)(*items) if isinstance(value, Variant) or hasattr(value, "_fields") else tuple(items)
+
+
+class Whole:
+    """A value in a graph, where tuples would be taken for tasks and texts for keys."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+def whole(held):
+    """What it is."""
+    return held.value
 
 
 class Step:
@@ -121,8 +147,9 @@ def _told(error, step, place, leaves):
 
 
 def part(value, type, number):
-    """What is at one of the leaves of a value, as an array."""
-    return np.asarray(type.parts(value)[number], dtype=type.leaves()[number].dtype)
+    """What is at one of the leaves of a value, as an array unless it is of a sum."""
+    found, leaf = type.parts(value)[number], type.leaves()[number]
+    return found if isinstance(leaf, Sum) else np.asarray(found, dtype=leaf.dtype)
 
 
 def put_together(blocks):

@@ -1,7 +1,8 @@
 """Types of entry points, read from how `Entry.params` and `Entry.results` write them.
 
-A type is a `Leaf`, which is one scalar or array, a `Tuple`, whose parts have names if it is a record, or `Opaque`. An array of tuples
-is a tuple of arrays, as its values are, so that sizes are found at leaves alone. A value is walked along its type: `parts`
+A type is a `Leaf`, which is one scalar or array, a `Tuple`, whose parts have names if it is a record, a `Sum`, or `Opaque`. An array of tuples
+is a tuple of arrays, as its values are, so that sizes are found at leaves alone. A sum is a leaf, too, since its values are whole: what they
+hold has no sizes that others know. A value is walked along its type: `parts`
 takes it apart, `leaves` and `Tuple.value` go from and to what is at the leaves.
 """
 
@@ -10,6 +11,7 @@ import re
 import numpy as np
 
 from .records import record
+from .sums import Variant
 
 _ELEMENTS = {
     **{f"{kind}{bits}": f"{name}{bits}" for kind, name in (("i", "int"), ("u", "uint")) for bits in (8, 16, 32, 64)},
@@ -52,6 +54,8 @@ class Leaf:
 
 class Tuple:
     """A tuple, or a record if there are names of its parts."""
+
+    sizes = ()
 
     def __init__(self, items, names=None):
         self.items = items
@@ -96,8 +100,53 @@ class Tuple:
         return "{" + ", ".join(f"{name}: {item}" for name, item in zip(self.names, self.items)) + "}"
 
 
+class Sum:
+    """A sum: its constructors with the types of what they hold."""
+
+    sizes = ()
+
+    def __init__(self, constructors):
+        self.constructors = constructors
+
+    def leaves(self):
+        return [self]
+
+    def parts(self, value):
+        """The value, which a variant is, or a text that names what holds nothing."""
+        if not isinstance(value, (Variant, str)):
+            raise TypeError(f"a value of {self} is made by a constructor, as galopvm.variant.{self._names()[0]}, not {type(value).__name__}")
+        if isinstance(value, Variant) and any(hasattr(held, "__dask_graph__") for held in value):
+            raise TypeError(f"#{value.constructor} holds a Dask value, which nobody computes: compute it first")
+        return [value]
+
+    def value(self, leaves):
+        return next(leaves)
+
+    def opaque(self):
+        held = (item.opaque() for _, payload in self.constructors for item in payload)
+        return next((found for found in held if found), None)
+
+    def like(self, other):
+        if not isinstance(other, Sum) or self._names() != other._names():
+            return False
+        payloads = zip((held for _, held in self.constructors), (held for _, held in other.constructors))
+        return all(len(a) == len(b) and all(x.like(y) for x, y in zip(a, b)) for a, b in payloads)
+
+    def _names(self):
+        return [name for name, _ in self.constructors]
+
+    def __str__(self):
+        shown = []
+        for name, payload in self.constructors:
+            held = (f"({item})" if isinstance(item, Sum) or item.sizes else str(item) for item in payload)
+            shown.append(" ".join([f"#{name}", *held]))
+        return " | ".join(shown)
+
+
 class Opaque:
-    """A sum, or a type that a module hides: its values stay in the process that made them."""
+    """An array of sums, or a type that a module hides: its values stay in the process that made them."""
+
+    sizes = ()
 
     def __init__(self, text):
         self.text = text
@@ -174,8 +223,29 @@ class _Reader:
             if fields is None:
                 return None
             return Tuple([item for _, item in fields], tuple(name for name, _ in fields))
+        if self.takes("#"):
+            return self.sum() if not sizes else None
         word = self.word()
         return Leaf(word, sizes) if word in _ELEMENTS else None
+
+    def sum(self):
+        """A sum, of which the first mark is taken."""
+        constructors = []
+        while True:
+            name, payload = self.word(), []
+            while self.rest.strip() and self.rest.lstrip()[0] not in "|,)}":
+                # One that is held by another is in parentheses.
+                held = None if self.takes("#") else self.type(())
+                if held is None:
+                    return None
+                payload.append(held)
+            if name is None:
+                return None
+            constructors.append((name, payload))
+            if not self.takes("|"):
+                return Sum(constructors)
+            if not self.takes("#"):
+                return None
 
     def field(self, sizes):
         name = self.word()
