@@ -249,19 +249,21 @@ impl FromValue for ArrayRef {
         let Some((rows, widths)) = shape.split_first() else {
             return Err(Error::Type(format!("an array of {} without dimensions is no column", array.elem())));
         };
+        // Of nothing there can be more rows than Arrow counts.
+        let counted = shape.iter().try_fold(1i64, |count, extent| count.checked_mul((*extent).max(1)));
+        if counted.is_none() || widths.iter().any(|width| i32::try_from(*width).is_err()) {
+            let shape = shape.iter().map(|extent| format!("[{extent}]")).collect::<String>();
+            return Err(Error::Type(format!("lists of the shape {shape} are longer than Arrow's can be")));
+        }
         let mut column = flat(array)?;
-        let mut count: i64 = shape.iter().product();
         // Lists of elements first, then lists of lists.
         for (at, width) in widths.iter().enumerate().rev() {
-            count = rows * widths[..at].iter().product::<i64>();
-            let width = i32::try_from(*width).map_err(|_| {
-                Error::Type(format!("lists of {width} elements are longer than Arrow's can be"))
-            })?;
+            let count = rows * widths[..at].iter().product::<i64>();
             let field = Arc::new(Field::new_list_field(column.data_type().clone(), false));
-            let lists = FixedSizeListArray::try_new_with_length(field, width, column, None, count as usize);
+            let lists =
+                FixedSizeListArray::try_new_with_length(field, *width as i32, column, None, count as usize);
             column = Arc::new(lists.map_err(|error| Error::Type(error.to_string()))?);
         }
-        debug_assert_eq!(column.len() as i64, count);
         Ok(column)
     }
 }

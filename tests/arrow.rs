@@ -63,6 +63,7 @@ fn lists_of_one_length_are_rows() {
         "entry sums [n][k][m] (xs: [n][k][m]i32): [n]i32 = map (\\x -> i32.sum (flatten x)) xs
          entry same [n][k][m] (xs: [n][k][m]i32): [n][k][m]i32 = xs
          entry turned [n][k][m] (xs: [n][k][m]i32): [k][n][m]i32 = transpose xs
+         entry kept [n][m] (xs: [n][m]bool) = xs
          entry empty (n: i64) (m: i64): [n][m]bool = replicate n (replicate m true)",
     );
     let column = lists(4);
@@ -97,6 +98,9 @@ fn lists_of_one_length_are_rows() {
         );
         assert_eq!(lists.values().as_boolean().true_count(), rows * width);
     }
+    let wide = session.give(Vec::<bool>::new(), &[0, 1 << 40]).unwrap();
+    let error = session.call::<ArrayRef>("kept", (wide,)).unwrap_err();
+    assert_eq!(error.to_string(), "lists of the shape [0][1099511627776] are longer than Arrow's can be");
 }
 
 #[test]
