@@ -58,13 +58,21 @@ pub fn file() -> Option<PathBuf> {
 /// Reads what was measured of this machine.
 ///
 /// ```
-/// use galopvm::costs;
+/// use galopvm::{CpuMode, Engine, costs};
 ///
 /// match costs::file().map(|file| costs::load(&file)) {
-///     Some(Ok(Some(measured))) => println!("{} instruction sets measured", measured.modes.len()),
+///     Some(Ok(Some(measured))) => println!("AVX2 was measured: {}", measured.times(CpuMode::Avx2).is_some()),
 ///     Some(Err(error)) => println!("{error}"),
 ///     _ => println!("galopvm doctor --calibrate was not run here"),
 /// }
+/// assert_eq!(costs::file().is_some(), costs::folder().is_some());
+///
+/// // What engines count with on this machine.
+/// let engine = Engine::new();
+/// assert_eq!(costs::of(engine.machine()), *engine.costs());
+///
+/// // The text of a file that is not there, with nothing measured: no file is needed.
+/// assert_eq!(costs::replaced("nothing/costs".as_ref(), None), None);
 /// ```
 ///
 /// What the file says about this machine: nothing if it is not there or speaks of others, an error if it is broken

@@ -207,8 +207,8 @@ impl<T: Element, D: Dimension> FromValue for ArrayBase<OwnedRepr<T>, D, T> {
     }
 }
 
-/// A result that stays where the program made it. Elements with gaps between them, as those of every other column of a matrix, are
-/// copied when it is taken; transposed ones are not.
+/// A result that stays where the program made it. Elements with gaps between them, as those of every other column of a matrix, and
+/// those that lie backwards are copied when it is taken; transposed ones are not.
 #[derive(Clone, Debug)]
 pub struct Held<T, D> {
     /// Its elements are there, in row-major order.

@@ -252,22 +252,33 @@ fn the_public_surface_is_the_one_that_is_known() {
 
 /// The code of the examples in a text whose lines begin so: what is between fences.
 fn examples_in(text: &str, marks: &[&str]) -> String {
-    let (mut code, mut is_inside) = (String::new(), false);
-    for line in text.lines() {
-        let Some(line) = marks.iter().find_map(|mark| line.trim_start().strip_prefix(mark)) else { continue };
-        match line.trim_start().starts_with("```") {
-            true => is_inside = !is_inside && !line.contains("```text"),
-            false if is_inside => code += &format!("{line}\n"),
-            false => {}
-        }
-    }
-    code
+    let lines = text.lines().map(str::trim_start);
+    let marked: Vec<&str> =
+        lines.filter_map(|line| marks.iter().find_map(|mark| line.strip_prefix(mark))).collect();
+    let marked = marked.join("\n");
+    // What is between fences has an odd number; its first line says the language.
+    let fenced = marked.split("```").skip(1).step_by(2);
+    fenced.filter(|code| !code.starts_with("text")).collect()
 }
 
 /// A function that no example shows is one that nobody finds. The examples are those of the documentation, which are tests, and of
 /// the page for users.
 #[test]
 fn examples_show_every_function() {
+    let types: BTreeSet<String> = items_of(&root().join("src"))
+        .iter()
+        .filter_map(|item| match item {
+            Item::Struct(item) if is_public(&item.vis) => Some(item.ident.to_string()),
+            Item::Enum(item) if is_public(&item.vis) => Some(item.ident.to_string()),
+            _ => None,
+        })
+        .collect();
+    let is_of_a_public_type = |item: &ItemImpl| match &*item.self_ty {
+        Type::Path(path) => {
+            path.path.segments.last().is_some_and(|last| types.contains(&last.ident.to_string()))
+        }
+        _ => false,
+    };
     let mut code = examples_in(&read(&root().join("docs/embedding.md")), &[""]);
     let mut functions = BTreeSet::new();
     for file in root().join("src").read_dir().expect("a folder") {
@@ -283,7 +294,7 @@ fn examples_show_every_function() {
             };
             match item {
                 Item::Fn(item) => add(&item.vis, &item.attrs, &item.sig.ident),
-                Item::Impl(item) if item.trait_.is_none() => {
+                Item::Impl(item) if item.trait_.is_none() && is_of_a_public_type(&item) => {
                     for inner in &item.items {
                         if let ImplItem::Fn(method) = inner {
                             add(&method.vis, &method.attrs, &method.sig.ident);
@@ -294,8 +305,14 @@ fn examples_show_every_function() {
             }
         }
     }
-    let words: BTreeSet<&str> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
-    let missing: Vec<_> = functions.iter().filter(|(_, name)| !words.contains(name.as_str())).collect();
+    let is_called = |name: &str| {
+        code.match_indices(name).any(|(at, _)| {
+            let is_whole = !code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+            let rest = &code[at + name.len()..];
+            is_whole && (rest.starts_with('(') || rest.starts_with("::<"))
+        })
+    };
+    let missing: Vec<_> = functions.iter().filter(|(_, name)| !is_called(name)).collect();
     assert!(
         functions.len() > 80 && missing.is_empty(),
         "{} functions, without: {missing:?}",

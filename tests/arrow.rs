@@ -97,6 +97,8 @@ fn lists_of_one_length_are_rows() {
             (rows, width as i32, rows * width)
         );
         assert_eq!(lists.values().as_boolean().true_count(), rows * width);
+        let again: galopvm::Array = session.call("kept", (&empty,)).unwrap();
+        assert_eq!(again.shape().as_slice(), [rows as i64, width as i64]);
     }
     let wide = session.give(Vec::<bool>::new(), &[0, 1 << 40]).unwrap();
     let error = session.call::<ArrayRef>("kept", (wide,)).unwrap_err();

@@ -41,17 +41,24 @@ static long resident(void) {
   return kilobytes * 1024;
 }
 
-/* One call: what is called, its arguments, and how many results it has. */
+/* One call: what is called, its arguments, how many results it has, and elements that are its first argument, lent for the call. */
 struct call {
   galopvm_session *session;
   const char *entry;
   const galopvm_value *arguments[2];
   size_t count, results;
+  const float *lent;
 };
 
 static void run(const struct call *call) {
-  galopvm_value *results[2] = {NULL, NULL};
-  OK(galopvm_session_call(call->session, call->entry, call->arguments, call->count, results, call->results));
+  galopvm_value *results[2] = {NULL, NULL}, *array = NULL;
+  const galopvm_value *arguments[2] = {call->arguments[0], call->arguments[1]};
+  if (call->lent != NULL) {
+    OK(galopvm_value_array_borrow(GALOPVM_F32, call->lent, 1, &elements[0], NULL, NULL, NULL, &array));
+    arguments[0] = array;
+  }
+  OK(galopvm_session_call(call->session, call->entry, arguments, call->count, results, call->results));
+  OK(galopvm_value_free(array));
   for (size_t k = 0; k < call->results; k++) OK(galopvm_value_free(results[k]));
 }
 
@@ -89,13 +96,14 @@ int main(int argc, char **argv) {
   for (int k = 0; k < SIZES; k++)
     OK(galopvm_value_array_borrow(GALOPVM_F32, data, 1, &elements[k], NULL, NULL, NULL, &arrays[k]));
 
-  measure("a scalar", &(struct call){session, "scalar", {one, NULL}, 1, 1}, repetitions, times);
+  measure("a scalar", &(struct call){session, "scalar", {one, NULL}, 1, 1, NULL}, repetitions, times);
   for (int k = 0; k < SIZES; k++) {
     char what[64];
     snprintf(what, sizeof what, "map over %d elements", (int)elements[k]);
-    measure(what, &(struct call){session, "array", {arrays[k], NULL}, 1, 1}, repetitions, times);
+    measure(what, &(struct call){session, "array", {arrays[k], NULL}, 1, 1, NULL}, repetitions, times);
   }
-  measure("three operators over 64", &(struct call){session, "pair", {arrays[0], half}, 2, 2}, repetitions, times);
+  measure("the same over 64, lent", &(struct call){session, "array", {NULL, NULL}, 1, 1, data}, repetitions, times);
+  measure("three operators over 64", &(struct call){session, "pair", {arrays[0], half}, 2, 2, NULL}, repetitions, times);
 
   for (int k = 0; k < SIZES; k++) OK(galopvm_value_free(arrays[k]));
   OK(galopvm_value_free(half));

@@ -157,7 +157,7 @@ fn programs_in_c_run_with_both_libraries() {
                 assert!(told.contains("all as the header says"), "{told}");
             }
         }
-        assert_eq!(run("measure.c", compiler, true, &["100"]).lines().count(), 4);
+        assert_eq!(run("measure.c", compiler, true, &["100"]).lines().count(), 5);
     }
 }
 
