@@ -8,7 +8,7 @@
 use crate::library::extended;
 use crate::rooms::Rooms;
 use galopvm_kir::{Argument, Launch, VarId, VerifiedRegion};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::marker::PhantomData;
 
@@ -110,7 +110,10 @@ impl Layout {
 
     /// The record of a launch that was checked for the region; the fixed words are 0.
     pub fn fill<'l>(&'l self, region: &VerifiedRegion, launch: &'l mut Launch<'_>) -> Record<'l> {
-        let mut words = smallvec![0u64; self.words];
+        let (words, rooms) = (SmallVec::new(), Rooms::default());
+        let mut record = Record { words, layout: self, blocks: PhantomData, rooms };
+        let words = &mut record.words;
+        words.resize(self.words, 0);
         let mut addresses: SmallVec<[u64; 8]> = SmallVec::new();
         for buffer in &mut launch.buffers {
             addresses.push(match buffer.bytes_mut() {
@@ -139,7 +142,7 @@ impl Layout {
                 *word = dim.stride as u64;
             }
         }
-        Record { words, layout: self, blocks: PhantomData, rooms: Rooms::default() }
+        record
     }
 }
 
@@ -173,6 +176,7 @@ impl<'l> Record<'l> {
     }
 
     /// The same where there are no other pieces.
+    #[inline]
     pub fn into_piece<'s>(mut self, low: i64, high: i64, stream: bool, stop: &'s Stop<'s>) -> Record<'s>
     where
         'l: 's,

@@ -31,10 +31,12 @@ type Numbers = SmallVec<[i64; 4]>;
 impl Value {
     /// A handle for a value of these parts.
     pub(crate) fn handle(values: impl IntoIterator<Item = galopvm::Value>) -> Box<Value> {
+        // The parts go where they stay: they are too large to be moved for nothing.
         let mut value =
-            Value { values: values.into_iter().collect(), shape: Numbers::new(), strides: Numbers::new() };
+            Box::new(Value { values: Parts::new(), shape: Numbers::new(), strides: Numbers::new() });
+        value.values.extend(values);
         value.look();
-        Box::new(value)
+        value
     }
 
     /// Looks at the extents and strides.

@@ -350,15 +350,14 @@ impl Gathered {
         let Launch { results: mut views, .. } = launch;
         views.clear();
         self.views = views;
-        let value = |place: Granted| {
+        let mut values = Vec::with_capacity(count);
+        for place in results {
             let array = place.into_array();
-            match array.rank() {
+            values.push(match array.rank() {
                 0 => Value::Scalar(Scalar::new(array.elem(), array.load(0))),
                 _ => Value::Array(array),
-            }
-        };
-        let mut values = Vec::with_capacity(count);
-        values.extend(results.into_iter().map(value));
+            });
+        }
         Ok(Ok(values))
     }
 
