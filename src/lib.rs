@@ -34,7 +34,7 @@
 //!   a mistake of galopvm itself is an error, too ([`Error::Internal`]).
 //! - A back end that is missing or refuses a kernel is no error: the interpreter does that work.
 //! - [`EngineBuilder`] sets limits (memory, fuel, time), the back end, the instruction set, threads and [`Switches`];
-//!   [`Session::interrupt_flag`] stops a call from another thread.
+//!   a [`Canceller`] stops a call from another thread.
 //!
 //! C and Python have the same: `docs/embedding.md` says what holds in each language.
 //!
@@ -48,6 +48,7 @@ mod embedding_page {}
 
 #[cfg(feature = "arrow")]
 pub mod arrow;
+mod canceller;
 mod convert;
 pub mod costs;
 pub mod elements;
@@ -66,6 +67,7 @@ mod threads;
 mod types;
 mod written;
 
+pub use canceller::Canceller;
 pub use convert::{Arguments, FromValue, IntoValue, Results, scalar};
 pub use engine::{BackendChoice, Engine, EngineBuilder};
 pub use entry::TypedEntry;

@@ -1,5 +1,6 @@
 //! Sessions: calls of a program's entry points.
 
+use crate::canceller::Canceller;
 use crate::convert::{Arguments, Results};
 use crate::engine::Engine;
 use crate::error::{Error, guarded, of_trap};
@@ -222,8 +223,13 @@ impl Session {
         self.inner.set_limits(limits);
     }
 
+    /// What ends further calls, besides the session's own flag.
+    pub fn set_cancellers<'c>(&mut self, cancellers: impl IntoIterator<Item = &'c Canceller>) {
+        self.inner.set_cancellers(cancellers.into_iter().map(Canceller::flag).collect());
+    }
+
     /// A flag that, once set from any thread, ends the running call with an error. It stays set until it is
-    /// taken back.
+    /// taken back. Where one call is to be ended and no other, [`Session::set_cancellers`] is what is wanted.
     pub fn interrupt_flag(&self) -> Arc<AtomicBool> {
         self.inner.interrupt_flag()
     }

@@ -99,6 +99,37 @@ fn limits_and_interrupts_end_a_call() {
 }
 
 #[test]
+fn a_canceller_ends_the_calls_that_it_is_set_for_and_no_other() {
+    let program = program("def main (n: i64): i64 = loop x = 0 for i < n do x ^ i");
+    let kind = |result: Result<i64, Error>| match result {
+        Err(Error::Run(error)) => error.kind,
+        other => panic!("{other:?}"),
+    };
+    let (first, second) = (Canceller::new(), Canceller::new());
+    let mut session = Engine::new().session(&program);
+    session.set_cancellers([&first]);
+    assert_eq!(session.call::<i64>("main", (3i64,)).unwrap(), 3);
+    std::thread::scope(|scope| {
+        scope.spawn(|| first.cancel());
+        assert_eq!(kind(session.call("main", (i64::MAX,))), ErrorKind::Interrupted);
+    });
+    // However short a call is, it does not begin.
+    assert_eq!(kind(session.call("main", (3i64,))), ErrorKind::Interrupted);
+    session.set_cancellers([&second, &Canceller::new()]);
+    assert_eq!(session.call::<i64>("main", (3i64,)).unwrap(), 3);
+    // The session's own flag is looked at as well, and a limit of time.
+    session.interrupt_flag().store(true, Ordering::Relaxed);
+    assert_eq!(kind(session.call("main", (i64::MAX,))), ErrorKind::Interrupted);
+    session.interrupt_flag().store(false, Ordering::Relaxed);
+    session.set_limits(Limits { timeout: Some(Duration::from_millis(5)), ..Limits::default() });
+    assert_eq!(kind(session.call("main", (i64::MAX,))), ErrorKind::Timeout);
+    second.cancel();
+    session.set_cancellers([]);
+    session.set_limits(Limits::default());
+    assert_eq!(session.call::<i64>("main", (3i64,)).unwrap(), 3);
+}
+
+#[test]
 fn every_back_end_can_be_asked_for() {
     let program = program("def main [n] (xs: [n]f32): []f32 = map (\\x -> x * x + 1) xs");
     let xs: Vec<f32> = (0..1000).map(|n| n as f32).collect();

@@ -100,6 +100,15 @@ int main(void) {
   ok(galopvm_canceller_free(canceller));
   printf("after it: %s\n", name_of(call(session, "spin", 1000)));
 
+  /* A canceller that one call has for itself: cancelled too late, it ends no other. */
+  ok(galopvm_canceller_new(NULL, &canceller));
+  ok(galopvm_session_set_canceller(session, canceller));
+  printf("a call in time: %s\n", name_of(call(session, "spin", 1000)));
+  ok(galopvm_session_set_canceller(session, NULL));
+  ok(galopvm_cancel(canceller));
+  printf("the next one: %s\n", name_of(call(session, "spin", 1000)));
+  ok(galopvm_canceller_free(canceller));
+
   /* A tuning parameter of the program. */
   galopvm_value *steps = NULL;
   int64_t number;

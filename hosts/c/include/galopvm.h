@@ -147,8 +147,11 @@ galopvm_status galopvm_session_set_param(const galopvm_session *session, const c
 galopvm_status galopvm_session_memory(const galopvm_session *session, galopvm_memory *out);
 galopvm_status galopvm_session_free(galopvm_session *session);
 
-/* What ends the calls of a session, from any thread. */
+/* What ends the calls of a session, from any thread. Without a session (NULL) it ends those calls that it is set for. */
 galopvm_status galopvm_canceller_new(const galopvm_session *session, galopvm_canceller **out);
+/* From the next call on, the session's calls are ended by this canceller as well as by its own; NULL takes it away. With a canceller
+ * for each call, a thread that cancels too late ends no other call. */
+galopvm_status galopvm_session_set_canceller(const galopvm_session *session, const galopvm_canceller *canceller);
 /* The running call and any further one end with GALOPVM_CANCELLED, until galopvm_cancel_reset. */
 galopvm_status galopvm_cancel(const galopvm_canceller *canceller);
 galopvm_status galopvm_cancel_reset(const galopvm_canceller *canceller);

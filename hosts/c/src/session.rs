@@ -21,7 +21,7 @@ pub struct Session {
     cancelled: Arc<AtomicBool>,
 }
 
-/// What ends the calls of a session.
+/// What ends calls: all of a session, or those that it was set for.
 pub struct Canceller(Arc<AtomicBool>);
 
 /// Figures of a session's memory. `galopvm_memory` of the header.
@@ -59,13 +59,13 @@ impl Session {
         &self.memory
     }
 
-    /// Calls an entry point, and puts a handle for each result where C wants it. `arguments` are looked at before `flat` makes the
-    /// parts of all of them, in order.
-    fn call<A: Borrow<Value>>(
+    /// Calls an entry point, and puts a handle for each result where C wants it. `arguments` are looked at before `parts` takes those
+    /// of each, in order.
+    fn call<A: Borrow<Value>, P: IntoIterator<Item = galopvm::Value>>(
         &self,
         entry: &str,
         arguments: SmallVec<[A; 4]>,
-        flat: impl FnOnce(SmallVec<[A; 4]>) -> Vec<galopvm::Value>,
+        parts: impl Fn(A) -> P,
         results: &mut [MaybeUninit<Option<Box<Value>>>],
     ) -> Result<(), Failure> {
         let mut session = self.lock()?;
@@ -86,7 +86,10 @@ impl Session {
         for (number, (argument, param)) in arguments.iter().zip(&entry.params).enumerate() {
             argument.borrow().check_parts(number, param)?;
         }
-        let mut values = session.call_values(&entry.name, flat(arguments))?.into_iter();
+        let count = arguments.iter().map(|argument| argument.borrow().values().len()).sum();
+        let mut flat = Vec::with_capacity(count);
+        arguments.into_iter().for_each(|argument| flat.extend(parts(argument)));
+        let mut values = session.call_values(&entry.name, flat)?.into_iter();
         for (place, EntryValue { values: count, .. }) in results.iter_mut().zip(&entry.results) {
             place.write(Some(Value::handle(values.by_ref().take(*count as usize))));
         }
@@ -119,8 +122,7 @@ export! {
         let arguments: SmallVec<[&Value; 4]> =
             arguments.map(|argument| given(*argument, "arguments")).collect::<Result<_, _>>()?;
         let results = places(results, result_count, "results")?;
-        let flat = |all: SmallVec<[&Value; 4]>| all.iter().flat_map(|a| a.values().iter().cloned()).collect();
-        session.call(text(entry, "entry")?, arguments, flat, results)?;
+        session.call(text(entry, "entry")?, arguments, |argument| argument.values().iter().cloned(), results)?;
     }
 
     /// Calls an entry point with arguments that the caller gives up: they are freed, whatever happens, and their handles
@@ -138,8 +140,7 @@ export! {
         let arguments: SmallVec<[Box<Value>; 4]> =
             arguments.into_iter().map(|argument| given(argument, "arguments")).collect::<Result<_, _>>()?;
         let results = places(results, result_count, "results")?;
-        let flat = |all: SmallVec<[Box<Value>; 4]>| all.into_iter().flat_map(|a| a.into_values()).collect();
-        session.call(text(entry, "entry")?, arguments, flat, results)?;
+        session.call(text(entry, "entry")?, arguments, |argument| argument.into_values(), results)?;
     }
 
     /// Changes the bounds of further calls.
@@ -171,10 +172,16 @@ export! {
         drop(session);
     }
 
-    /// What ends the calls of a session, from any thread, also after the session.
+    /// What ends the calls of a session, from any thread, also after the session; without a session, those that it is set for.
     fn galopvm_canceller_new(session: Option<&Session>, out: OutHandle<'_, Canceller>) -> Status {
-        let cancelled = given(session, "session")?.cancelled.clone();
+        let cancelled = session.map(|session| session.cancelled.clone()).unwrap_or_default();
         given(out, "out")?.write(Some(Box::new(Canceller(cancelled))));
+    }
+
+    /// From the next call on a session's calls are ended by this canceller, too; `NULL` takes it away.
+    fn galopvm_session_set_canceller(session: Option<&Session>, canceller: Option<&Canceller>) -> Status {
+        let canceller = canceller.map(|canceller| galopvm::Canceller::from(canceller.0.clone()));
+        given(session, "session")?.lock()?.set_cancellers(&canceller);
     }
 
     /// Ends the running call, and any further one, with `GALOPVM_CANCELLED`, until it is taken back.

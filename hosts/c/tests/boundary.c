@@ -212,8 +212,22 @@ static void limits(galopvm_session *session) {
   pthread_join(threads[2], NULL);
   OK(galopvm_cancel_reset(canceller));
   OK(galopvm_canceller_free(canceller));
+
+  /* A canceller of one call: who cancels it later ends no other, and the session's own is another. */
+  OK(galopvm_canceller_new(NULL, &canceller));
+  OK(galopvm_session_set_canceller(session, canceller));
+  pthread_create(&threads[0], NULL, cancel, canceller);
+  IS(GALOPVM_CANCELLED, galopvm_session_call(session, "spin", arguments, 1, &result, 1));
+  pthread_join(threads[0], NULL);
+  OK(galopvm_session_set_canceller(session, NULL));
   OK(galopvm_value_free(number));
   OK(galopvm_value_i64(10, &number));
+  OK(galopvm_session_call(session, "spin", (const galopvm_value *const *)&number, 1, &result, 1));
+  OK(galopvm_value_free(result));
+  OK(galopvm_session_set_canceller(session, canceller));
+  OK(galopvm_canceller_free(canceller));
+  IS(GALOPVM_CANCELLED, galopvm_session_call(session, "spin", (const galopvm_value *const *)&number, 1, &result, 1));
+  OK(galopvm_session_set_canceller(session, NULL));
   OK(galopvm_session_call_giving(session, "spin", &number, 1, &result, 1));
   OK(galopvm_value_free(result));
   OK(galopvm_value_free(small));

@@ -118,6 +118,8 @@ ten million steps: too many operations
 without an end: too much time
 without an end: cancelled
 after it: done
+a call in time: done
+the next one: done
 25 steps; most memory below 1 MB: yes, now 0 bytes
 ";
 

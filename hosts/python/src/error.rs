@@ -20,6 +20,7 @@ create_exception!(
     "The program failed: an index outside its array, a division by zero, a failed assertion. The text has the call sites."
 );
 create_exception!(galopvm, LimitError, RunError, "A bound of memory, fuel, time or depth is reached.");
+create_exception!(galopvm, Cancelled, RunError, "A canceller ended the call.");
 
 /// The exception of an error.
 pub fn exception(error: &galopvm::Error) -> PyErr {
@@ -34,7 +35,8 @@ pub fn exception(error: &galopvm::Error) -> PyErr {
             ErrorKind::OutOfMemory | ErrorKind::OutOfFuel | ErrorKind::CallDepth | ErrorKind::Timeout => {
                 LimitError::new_err(text)
             }
-            ErrorKind::Program | ErrorKind::Input | ErrorKind::Interrupted => RunError::new_err(text),
+            ErrorKind::Interrupted => Cancelled::new_err("The call was cancelled."),
+            ErrorKind::Program | ErrorKind::Input => RunError::new_err(text),
             ErrorKind::Defect => PyRuntimeError::new_err(text),
         },
     }

@@ -5,6 +5,7 @@
 //! of the entry point, or because it is not done after a while: then it begins again on the other thread. That is no
 //! difference to the caller: programs are pure, and what Python lends is never written.
 
+use crate::canceller;
 use crate::error::exception;
 use crate::forks;
 use galopvm::{Error, ErrorKind, Limits, Session, Value};
@@ -54,8 +55,26 @@ impl Known {
     }
 }
 
-/// Calls an entry point.
+/// Calls an entry point. What ends it is what the context of the caller has.
 pub fn call(
+    py: Python<'_>,
+    session: &mut Session,
+    limits: &Limits,
+    entry: &str,
+    arguments: &[Value],
+    known: &Known,
+) -> PyResult<Vec<Value>> {
+    let cancellers = canceller::of_call(py)?;
+    if cancellers.is_empty() {
+        return called(py, session, limits, entry, arguments, known);
+    }
+    session.set_cancellers(&cancellers);
+    let outcome = called(py, session, limits, entry, arguments, known);
+    session.set_cancellers([]);
+    outcome
+}
+
+fn called(
     py: Python<'_>,
     session: &mut Session,
     limits: &Limits,

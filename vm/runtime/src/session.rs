@@ -66,6 +66,8 @@ pub struct Session {
     eager: bool,
     shadow: Option<Box<Shadow>>,
     interrupt: Arc<AtomicBool>,
+    /// Flags of further calls alone.
+    cancellers: Vec<Arc<AtomicBool>>,
     /// That of the last call, if it came to its end and had no limit of time.
     during: Option<During>,
     tiers: Tiers,
@@ -102,6 +104,7 @@ impl Session {
             eager: options.eager,
             shadow: options.check.then(Box::default),
             interrupt: Arc::default(),
+            cancellers: Vec::new(),
             during: None,
             tiers,
             rooms: Rooms::default(),
@@ -127,6 +130,12 @@ impl Session {
     /// A flag that, once set, ends the running call with an error. It stays set until it is taken back.
     pub fn interrupt_flag(&self) -> Arc<AtomicBool> {
         self.interrupt.clone()
+    }
+
+    /// Flags that end further calls as well as the session's own.
+    pub fn set_cancellers(&mut self, cancellers: Vec<Arc<AtomicBool>>) {
+        self.cancellers = cancellers;
+        self.during = None;
     }
 
     /// Changes the limits of further calls.
@@ -209,6 +218,11 @@ impl Session {
 
     fn run(&mut self, function: FuncId, args: Vec<Value>) -> Result<Vec<Value>, RuntimeError> {
         let during = self.during();
+        // However little there is to do.
+        if let Err(ended) = during.stop.check_flags() {
+            self.tiers.coverage.met(ended.kind.into());
+            return Err(ended.into());
+        }
         let module = self.module.module();
         let arrays = args.iter().filter_map(Value::as_array);
         let files: SmallVec<[Block; 2]> =
@@ -279,7 +293,7 @@ impl Session {
     fn during(&mut self) -> During {
         let timeout = self.limits.timeout;
         self.during.take().filter(|_| timeout.is_none()).unwrap_or_else(|| {
-            let stop = Stop::new(self.interrupt.clone(), timeout);
+            let stop = Stop::new(self.interrupt.clone(), timeout).also_by(self.cancellers.clone());
             self.tiers.set_stop(stop.clone());
             let memory = self.memory.for_call(&stop, self.threads);
             During { stop, memory }
