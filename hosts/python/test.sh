@@ -28,6 +28,7 @@ wanted dask.array,distributed 'dask[array]>=2024.12' 'distributed>=2024.12'
 wanted IPython ipython
 wanted pyarrow pyarrow
 wanted pandas pandas
+wanted jax jax
 rm -rf "$work/wheels"
 "$work/venv/bin/maturin" build -q --manifest-path hosts/python/Cargo.toml --out "$work/wheels" "$@"
 "$work/venv/bin/pip" install -q --force-reinstall --no-deps "$work"/wheels/galopvm-*.whl

@@ -13,7 +13,7 @@ use pyo3::types::{PyDict, PyString, PyTuple};
 use std::vec::IntoIter;
 
 /// A value that only programs take apart: one of a type that a module hides, or an array of sums. It can be given to entry points.
-#[pyclass(frozen, module = "galopvm")]
+#[pyclass(frozen, weakref, module = "galopvm")]
 pub struct Opaque {
     /// The type as the source writes it.
     #[pyo3(get)]

@@ -25,7 +25,7 @@ struct Shared {
     program: galopvm::Program,
     /// What messages call the program.
     name: String,
-    /// The text that it was compiled from, if it was here.
+    /// The text that it was compiled from, if it was compiled here.
     source: Option<String>,
     /// Made when it is asked for, so that what is pickled together has it once.
     bytecode: PyOnceLock<Py<PyBytes>>,
@@ -91,14 +91,14 @@ impl Shared {
 }
 
 /// A compiled program. Each entry point is an attribute that can be called; `entries` has all of them by name.
-#[pyclass(frozen, module = "galopvm")]
+#[pyclass(frozen, weakref, module = "galopvm")]
 pub struct Program {
     shared: Arc<Shared>,
     entries: Py<PyDict>,
 }
 
 /// An entry point: called with its arguments in order, or by the names of its parameters.
-#[pyclass(frozen, module = "galopvm")]
+#[pyclass(frozen, weakref, module = "galopvm")]
 pub struct Entry {
     shared: Arc<Shared>,
     name: String,
@@ -296,6 +296,13 @@ impl Entry {
         self.results.iter().map(|r| r.ty.as_str()).collect()
     }
 
+    /// What messages call the program, its source if that is known, and the options: what further programs are made of.
+    #[getter]
+    fn _origin<'py>(&self, py: Python<'py>) -> PyResult<(&str, Option<&str>, Bound<'py, PyDict>)> {
+        let Shared { name, source, options, .. } = &*self.shared;
+        Ok((name, source.as_deref(), options.given(py)?))
+    }
+
     /// What `inspect.signature` and the help of prompts show. A parameter whose name Python cannot write is called by its number.
     #[getter]
     fn __signature__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
@@ -419,7 +426,10 @@ makers! {
 
     /// The program in a file: source, or bytecode. Options are those of `compile`.
     fn load(path: PathBuf,) {
-        galopvm::Program::load(&path).map(|program| (program, (path.display().to_string(), None)))
+        let program = galopvm::Program::load(&path)?;
+        // Bytecode is no text.
+        let source = std::fs::read_to_string(&path).ok();
+        Ok((program, (path.display().to_string(), source)))
     }
 
     /// The program of the bytes of a `.gbc` file. Options are those of `compile`.

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import unittest
+import weakref
 
 import numpy as np
 
@@ -156,6 +157,15 @@ class Arrays(unittest.TestCase):
         self.assertEqual(memoryview(out).tolist(), [1.0, 2.0, 3.0])
         self.assertEqual(prog.flags(np.array([True, False])).tolist(), [False, True])
         self.assertEqual(prog.flags(np.array([True, False])[::-1]).dtype, np.bool_)
+
+    def test_programs_and_entry_points_are_known_weakly(self):
+        # As caches and decorators of other packages know what they are given.
+        prog = program()
+        known = [weakref.ref(prog), weakref.ref(prog.more)]
+        self.assertIs(known[0](), prog)
+        del prog
+        gc.collect()
+        self.assertEqual([ref() for ref in known], [None, None])
 
     def test_what_does_not_fit_says_so(self):
         prog = program()

@@ -13,6 +13,8 @@ a program runs the interpreter lock is released, and Ctrl-C ends the call. Array
 """
 
 from ._galopvm import (
+    Cancelled,
+    Canceller,
     CompileError,
     Entry,
     Error,
@@ -26,10 +28,13 @@ from ._galopvm import (
     from_bytecode,
     load,
 )
+from .derivatives import grad, jvp, vjp
 from .function import function
 from .sums import Variant, variant
 
 __all__ = [
+    "Cancelled",
+    "Canceller",
     "CompileError",
     "Entry",
     "Error",
@@ -43,8 +48,11 @@ __all__ = [
     "compile",
     "from_bytecode",
     "function",
+    "grad",
+    "jvp",
     "load",
     "variant",
+    "vjp",
 ]
 
 

@@ -3,6 +3,9 @@ from typing import Any, List, Mapping, Optional, Tuple, TypedDict, Union
 
 from typing_extensions import Unpack
 
+from .derivatives import grad as grad
+from .derivatives import jvp as jvp
+from .derivatives import vjp as vjp
 from .function import function as function
 from .sums import Variant as Variant
 from .sums import variant as variant
@@ -24,6 +27,19 @@ class RunError(Error):
 
 class LimitError(RunError):
     """A bound of memory, fuel, time or depth is reached."""
+
+class Cancelled(RunError):
+    """A canceller ended the call."""
+
+class Canceller:
+    """Ends the calls inside of its `with` blocks, from any thread. Once it has cancelled it stays so."""
+
+    def __init__(self) -> None: ...
+    def cancel(self) -> None: ...
+    @property
+    def cancelled(self) -> bool: ...
+    def __enter__(self) -> "Canceller": ...
+    def __exit__(self, *how: object) -> None: ...
 
 class Opaque:
     """A value that only programs take apart: one of a type that a module hides, or an array of sums."""
