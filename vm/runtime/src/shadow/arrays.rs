@@ -41,7 +41,14 @@ impl Evaluator<'_> {
             }
             Instr::Slice { dst, array, dims } => {
                 let (array, dims) = (self.array(*array)?, self.slice(dims)?);
-                (dst, array.seen(or_trap(view::slice(&array.view, &dims))?))
+                let view = or_trap(view::slice(&array.view, &dims))?;
+                if view.rank() == 0 {
+                    // A single element is a scalar.
+                    let bits = self.load(&array, view.offset)?;
+                    self.set_bits(dst.0, bits);
+                    return Ok(());
+                }
+                (dst, array.seen(view))
             }
             Instr::Permute { dst, array, perm } => {
                 let array = self.array(*array)?;
