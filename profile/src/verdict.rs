@@ -6,7 +6,7 @@
 use super::record::Spent;
 use crate::figures::shown;
 use galopvm::{SiteReport, Tier, Way};
-use galopvm_bytecode::{Instr, over_rows};
+use galopvm_bytecode::{Instr, not_on_arrays, over_rows};
 use galopvm_tier::Why;
 use std::time::Duration;
 
@@ -188,8 +188,27 @@ fn of_elements(instr: Option<&Instr>) -> Verdict {
         Some(Instr::Iota { .. } | Instr::Replicate { .. }) => ("elements are written", None),
         Some(Instr::Equal { .. }) => ("elements are compared", None),
         Some(Instr::Rotate { .. }) => ("elements are copied", None),
-        // The analysis of copies has a verdict on each of the others.
-        _ => ("elements are copied", Some("galopvm explain says at its place why that is needed")),
+        // The analysis of copies has a verdict on each of these.
+        Some(
+            Instr::Concat { .. }
+            | Instr::Copy { .. }
+            | Instr::Manifest { .. }
+            | Instr::Update { .. }
+            | Instr::FlatUpdate { .. }
+            | Instr::Array { .. },
+        ) => ("elements are copied", Some("galopvm explain says at its place why that is needed")),
+        // These make no elements, and are not told of.
+        Some(
+            Instr::Dim { .. }
+            | Instr::Index { .. }
+            | Instr::Slice { .. }
+            | Instr::Permute { .. }
+            | Instr::Reverse { .. }
+            | Instr::Reshape { .. }
+            | Instr::FlatIndex { .. }
+            | not_on_arrays!(),
+        )
+        | None => ("elements are copied", None),
     };
     Verdict { executor: executor.into(), because: None, advice }
 }

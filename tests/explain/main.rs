@@ -7,6 +7,7 @@ use galopvm_explain::{Collector, Costs, Document, Heading, Target, first_input};
 use galopvm_runtime::data::read_values;
 use galopvm_testkit::golden::Golden;
 use galopvm_testkit::read;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -63,6 +64,24 @@ fn golden() {
         }
     }
     golden.finish();
+}
+
+/// The schema of the page has each name that the JSON has.
+#[test]
+fn the_page_tells_of_every_field() {
+    let page = read(Path::new("docs/explain.md"));
+    let (_, schema) = page.split_once("## JSON").expect("a section about JSON");
+    let mut missed = BTreeSet::new();
+    for (path, entry, backend, _) in programs() {
+        let text = explained(&path, entry, backend).json(true).to_string();
+        for (at, _) in text.match_indices("\":") {
+            let name = text[..at].rsplit('"').next().unwrap_or_default();
+            if !schema.contains(&format!("`{name}`")) {
+                missed.insert(name.to_string());
+            }
+        }
+    }
+    assert!(missed.is_empty(), "docs/explain.md does not name {missed:?}");
 }
 
 /// Text and JSON are of the same facts, and kernel IR is shown only to those who ask.

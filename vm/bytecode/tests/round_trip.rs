@@ -1,7 +1,8 @@
 //! Text, bytes and modules say the same thing.
 
 use galopvm_bytecode::field::Fields;
-use galopvm_bytecode::{decode, encode, file, text, verify};
+use galopvm_bytecode::{Opcode, decode, encode, file, text, verify};
+use std::collections::BTreeSet;
 
 const SAMPLE: &str = r#"
 module
@@ -82,11 +83,75 @@ b5 (r19 : i64, r20 : i64):
 
 #[test]
 fn the_other_instructions_round_trip() {
-    let module = text::parse(SELECTION).expect("it assembles");
-    let printed = text::print(&module);
-    assert_eq!(text::parse(&printed).as_ref(), Ok(&module), "{printed}");
-    assert_eq!(decode(&encode(&module)).as_ref(), Ok(&module));
-    verify(module).expect("it verifies");
+    for source in [SELECTION, OTHERS] {
+        let module = text::parse(source).expect("it assembles");
+        let printed = text::print(&module);
+        assert_eq!(text::parse(&printed).as_ref(), Ok(&module), "{printed}");
+        assert_eq!(decode(&encode(&module)).as_ref(), Ok(&module));
+        verify(module).expect("it verifies");
+    }
+}
+
+/// One of each kind that neither has.
+const OTHERS: &str = r#"
+module
+fn @0 "others" (r0 : [][]i32, r1 : i64, r2 : i32) -> (i32, [][]i32, f32)
+b0 ():
+  r3 : i32 = op1 abs i32 r2
+  r4 : bool = const true
+  r5 : i32 = op3 select i32 r4! r3 r2
+  r6 : f32 = convert i32 f32 r5!
+  r7 : i32 = call @1 (r3!)
+  r8 : [][]i32 = permute r0 (1, 0)
+  r9 : [][]i32 = reverse r8! 0
+  r10 : [][]i32 = concat (r9!, r0!) 0
+  r11 : []i32 = reshape r10 (r1)
+  r12 : []i32 = copy r11!
+  r13 : []i32 = replicate r1 r7
+  r14 : []i32 = iota i32 r1 r7 r2
+  r15 : []i32 = array i32 1 (r2)
+  r16 : []i32 = scan r1 (r7) (r12!) b1
+  r20 : i32 = redomap r1 (r7) (r13!, r14!) b2 b3
+  r26 : i32 = for r1! (r20!) b4
+  r29 : i32 = while (r7!) b5 b6
+  r34 : []i32 = concat (r15!, r16!) 0
+  r35 : i64 = const 0i64
+  r36 : i32 = index r34! (r35!)
+  r37 : i32 = op2 add i32 r26! r29!
+  r38 : i32 = op2 add i32 r36! r37!
+  => (r38!, r10!, r6!)
+b1 (r17 : i32, r18 : i32):
+  r19 : i32 = op2 add i32 r17! r18!
+  => (r19!)
+b2 (r21 : i32, r22 : i32):
+  r23 : i32 = op2 mul i32 r21! r22!
+  => (r23!)
+b3 (r24 : i32, r25 : i32):
+  r39 : i32 = op2 add i32 r24! r25!
+  => (r39!)
+b4 (r27 : i64, r28 : i32):
+  => (r28!)
+b5 (r30 : i32):
+  r31 : bool = op2 lt i32 r30! r2
+  => (r31!)
+b6 (r32 : i32):
+  r33 : i32 = op2 add i32 r32! r2
+  => (r33!)
+fn @1 "same" (r0 : i32) -> (i32)
+b0 ():
+  => (r0!)
+"#;
+
+#[test]
+fn every_instruction_is_in_one_of_them() {
+    let modules = [SAMPLE, SELECTION, OTHERS].map(|text| text::parse(text).expect("it assembles"));
+    let blocks =
+        modules.iter().flat_map(|module| module.functions.iter()).flat_map(|function| function.blocks.iter());
+    let met: BTreeSet<&str> =
+        blocks.flat_map(|block| &block.code).map(|instr| instr.row().mnemonic).collect();
+    let missed: Vec<&str> =
+        Opcode::rows().iter().map(|row| row.mnemonic).filter(|name| !met.contains(name)).collect();
+    assert!(missed.is_empty(), "these are in neither: {missed:?}");
 }
 
 /// `g` calls `f`, `main` calls `g`; both were put in the places of their calls.
@@ -123,7 +188,7 @@ fn calls_that_were_replaced_round_trip() {
 
 #[test]
 fn uses_can_be_changed_in_the_order_they_are_visited() {
-    for text in [SAMPLE, SELECTION] {
+    for text in [SAMPLE, SELECTION, OTHERS] {
         let module = text::parse(text).expect("it assembles");
         for instr in module.functions.iter().flat_map(|f| f.blocks.iter()).flat_map(|b| &b.code) {
             let (mut copy, seen) = (instr.clone(), Fields::of(instr).operands);

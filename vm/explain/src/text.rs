@@ -364,42 +364,60 @@ impl Page {
         }
     }
 
-    fn operator(&mut self, operator: &OperatorPart, kernels: bool) {
-        self.heading(operator.spot.as_ref(), &operator.place, operator.operator);
-        let often = times(operator.executions);
-        let why = match operator.tier_reason.as_str() {
+    fn operator(&mut self, part: &OperatorPart, with_kernels: bool) {
+        // As a whole: a fact that has no line here is one that nobody sees.
+        let OperatorPart {
+            spot,
+            place,
+            operator,
+            executions,
+            width,
+            work,
+            tier,
+            tier_reason,
+            form,
+            refused,
+            arrays,
+            kernels,
+            reuse,
+            relaid,
+            plan,
+            kir,
+        } = part;
+        self.heading(spot.as_ref(), place, operator);
+        let often = times(*executions);
+        let why = match tier_reason.as_str() {
             "" => String::new(),
             why => format!(" ({why})"),
         };
         self.line(
             1,
             format!(
-                "executed {often}, by {}{why}; the largest had {} iterations and about {} operations",
-                operator.tier, operator.width, operator.work
+                "executed {often}, by {tier}{why}; the largest had {width} iterations and about {work} operations",
             ),
         );
-        let declined = operator.form.declined.iter().map(|(form, why)| format!("not {form}: {why}"));
+        let declined = form.declined.iter().map(|(form, why)| format!("not {form}: {why}"));
         let declined: Vec<String> = declined.collect();
         let declined = if declined.is_empty() { String::new() } else { format!("; {}", declined.join("; ")) };
-        self.line(1, format!("the interpreter takes {}{declined}", operator.form.name));
-        if let Some(reason) = &operator.refused {
+        self.line(1, format!("the interpreter takes {}{declined}", form.name));
+        if let Some(reason) = refused {
             return self.line(1, format!("no kernel: {reason}"));
         }
-        self.arrays(&operator.arrays);
-        operator.kernels.iter().for_each(|kernel| self.kernel(kernel));
-        if !operator.relaid.is_empty() {
+        self.arrays(arrays);
+        kernels.iter().for_each(|kernel| self.kernel(kernel));
+        if !relaid.is_empty() {
             self.line(1, "arrays in other layouts, at the executions".into());
-            operator.relaid.iter().flat_map(|fact| fact.lines()).for_each(|line| self.line(2, line));
+            relaid.iter().flat_map(|fact| fact.lines()).for_each(|line| self.line(2, line));
         }
-        operator.reuse.iter().for_each(|result| self.reuse(result));
-        if !operator.plan.is_empty() {
+        reuse.iter().for_each(|result| self.reuse(result));
+        if !plan.is_empty() {
             self.line(1, "plan for back ends".into());
-            for (decision, reason) in &operator.plan {
+            for (decision, reason) in plan {
                 self.line(2, format!("{decision}: {reason}"));
             }
         }
-        if kernels {
-            self.kernel_ir(&operator.kir);
+        if with_kernels {
+            self.kernel_ir(kir);
         }
     }
 

@@ -6,7 +6,7 @@ use super::super::ir::*;
 use super::code::{arrays_of, zero};
 use super::scalar::{Point, depends};
 use super::{Derive, Derived, activity};
-use galopvm_bytecode::ValueType;
+use galopvm_bytecode::{ValueType, not_on_arrays};
 
 impl Derive<'_> {
     /// The values and the tangents of a block's results, where its active parameters move by these.
@@ -113,37 +113,65 @@ impl Derive<'_> {
         Ok(tangent)
     }
 
-    /// Puts tangents where an operation on arrays has what its result depends on linearly.
+    /// Puts tangents where an operation on arrays has what its result depends on linearly. Without them the result would be that of the
+    /// values: so each instruction has its arm.
     fn linear(&mut self, from: &Op, to: &mut Op) {
-        match (from, to) {
-            (Op::Index { array: old, .. }, Op::Index { array, .. })
-            | (Op::Slice { array: old, .. }, Op::Slice { array, .. })
-            | (Op::Permute { array: old, .. }, Op::Permute { array, .. })
-            | (Op::Reverse { array: old, .. }, Op::Reverse { array, .. })
-            | (Op::Reshape { array: old, .. }, Op::Reshape { array, .. })
-            | (Op::Copy { array: old }, Op::Copy { array })
-            | (Op::Manifest { array: old }, Op::Manifest { array })
-            | (Op::Rotate { array: old, .. }, Op::Rotate { array, .. })
-            | (Op::FlatIndex { array: old, .. }, Op::FlatIndex { array, .. }) => {
-                *array = self.tangent_array(*old);
+        match from {
+            Op::Index { array, .. }
+            | Op::Slice { array, .. }
+            | Op::Permute { array, .. }
+            | Op::Reverse { array, .. }
+            | Op::Reshape { array, .. }
+            | Op::Copy { array }
+            | Op::Manifest { array }
+            | Op::Rotate { array, .. }
+            | Op::FlatIndex { array, .. } => {
+                let tangent = self.tangent_array(*array);
+                if let Op::Index { array, .. }
+                | Op::Slice { array, .. }
+                | Op::Permute { array, .. }
+                | Op::Reverse { array, .. }
+                | Op::Reshape { array, .. }
+                | Op::Copy { array }
+                | Op::Manifest { array }
+                | Op::Rotate { array, .. }
+                | Op::FlatIndex { array, .. } = to
+                {
+                    *array = tangent;
+                }
             }
-            (Op::Update { array: old, value: other, .. }, Op::Update { array, value, .. }) => {
-                (*array, *value) = (self.tangent_array(*old), self.tangent(*other));
+            Op::Update { array: old, value: other, .. } => {
+                if let Op::Update { array, value, .. } = to {
+                    (*array, *value) = (self.tangent_array(*old), self.tangent(*other));
+                }
             }
-            (Op::FlatUpdate { array: old, value: other, .. }, Op::FlatUpdate { array, value, .. }) => {
-                (*array, *value) = (self.tangent_array(*old), self.tangent_array(*other));
+            Op::FlatUpdate { array: old, value: other, .. } => {
+                if let Op::FlatUpdate { array, value, .. } = to {
+                    (*array, *value) = (self.tangent_array(*old), self.tangent_array(*other));
+                }
             }
-            (Op::Concat { arrays: old, .. }, Op::Concat { arrays, .. }) => {
-                *arrays = old.iter().map(|array| self.tangent_array(*array)).collect();
+            Op::Concat { arrays: old, .. } => {
+                if let Op::Concat { arrays, .. } = to {
+                    *arrays = old.iter().map(|array| self.tangent_array(*array)).collect();
+                }
             }
-            (Op::Replicate { value: old, .. }, Op::Replicate { value, .. }) => *value = self.tangent(*old),
-            (Op::Array { rows: old, .. }, Op::Array { rows, .. }) => {
-                *rows = old.iter().map(|row| self.tangent(*row)).collect();
+            Op::Replicate { value: old, .. } => {
+                if let Op::Replicate { value, .. } = to {
+                    *value = self.tangent(*old);
+                }
             }
-            (Op::Iota { start: one, step: two, .. }, Op::Iota { start, step, .. }) => {
-                (*start, *step) = (self.tangent(*one), self.tangent(*two));
+            Op::Array { rows: old, .. } => {
+                if let Op::Array { rows, .. } = to {
+                    *rows = old.iter().map(|row| self.tangent(*row)).collect();
+                }
             }
-            _ => {}
+            Op::Iota { start: one, step: two, .. } => {
+                if let Op::Iota { start, step, .. } = to {
+                    (*start, *step) = (self.tangent(*one), self.tangent(*two));
+                }
+            }
+            // What has no derivative, or is not an instruction on arrays.
+            Op::Dim { .. } | Op::Equal { .. } | not_on_arrays!(Op) => {}
         }
     }
 

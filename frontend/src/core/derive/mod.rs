@@ -24,7 +24,7 @@ use super::emit::FunState;
 use super::ir::*;
 use activity::Activity;
 use galopvm_base::{Diagnostic, Span};
-use galopvm_bytecode::ValueType;
+use galopvm_bytecode::{ValueType, not_on_arrays};
 use reverse::Return;
 use std::collections::HashMap;
 
@@ -247,7 +247,14 @@ impl<'f> Derive<'f> {
                     self.know_some(*result, &row, 1);
                 }
             }
-            _ => {}
+            Op::Dim { .. }
+            | Op::Slice { .. }
+            | Op::Permute { .. }
+            | Op::Concat { .. }
+            | Op::Equal { .. }
+            | Op::FlatIndex { .. }
+            | Op::FlatUpdate { .. }
+            | not_on_arrays!(Op) => {}
         }
     }
 

@@ -3,7 +3,7 @@
 //! The time of all others belongs to what is around them.
 
 use super::Optimizer;
-use galopvm_bytecode::{BlockId, Instr, over_rows};
+use galopvm_bytecode::{BlockId, Instr, not_on_arrays, over_rows};
 use galopvm_interp::{Registers, Site};
 use galopvm_tier::Doing;
 
@@ -36,6 +36,14 @@ fn may_take_long(registers: &Registers<'_>, instr: &Instr) -> bool {
         | Instr::Equal { .. }
         | Instr::FlatUpdate { .. } => true,
         Instr::Update { value, .. } => registers.is_array(value.reg),
-        _ => false,
+        Instr::Dim { .. }
+        | Instr::Index { .. }
+        | Instr::Slice { .. }
+        | Instr::Permute { .. }
+        | Instr::Reverse { .. }
+        | Instr::Reshape { .. }
+        | Instr::Array { .. }
+        | Instr::FlatIndex { .. }
+        | not_on_arrays!() => false,
     }
 }
