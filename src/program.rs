@@ -115,7 +115,7 @@ impl Program {
         let path = path.as_ref();
         let name = path.display().to_string();
         let bytes = read(path)?;
-        if file::is_bytecode(&bytes) {
+        if is_bytecode(&bytes) {
             return Program::from_bytecode(&name, &bytes);
         }
         Program::from_source_with(&name, source_text(&name, &bytes)?, compiling)
@@ -185,6 +185,11 @@ impl Program {
     }
 }
 
+/// Whether bytes are a program in bytecode, by their first ones; others are source.
+pub fn is_bytecode(bytes: &[u8]) -> bool {
+    file::is_bytecode(bytes)
+}
+
 /// The bytes of a file, with the error that users should see.
 pub fn read(path: &Path) -> Result<Vec<u8>, Error> {
     opened(path, "name a .fut or .gbc file in it", || std::fs::read(path))
@@ -205,6 +210,7 @@ pub fn read(path: &Path) -> Result<Vec<u8>, Error> {
 /// // The same file as its bytes, and as text.
 /// assert_eq!(program::open_input_as_it_is(&memory, &file)?.array().unwrap().elements(), 17);
 /// assert_eq!(program::source_text("values.txt", &program::read(&file)?)?, "[1i32, 2i32] true");
+/// assert!(!program::is_bytecode(&program::read(&file)?));
 /// std::fs::remove_file(&file).unwrap();
 /// # Ok(())
 /// # }

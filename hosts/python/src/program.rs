@@ -7,6 +7,7 @@ use crate::options::Options;
 use crate::parts::Parts;
 use crate::run::{Known, call};
 use crate::told::{self, Told};
+use galopvm::program::{is_bytecode, read, source_text};
 use galopvm::{Engine, EntryValue, Limits, Memory, Session, Value, ValueType};
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
 use pyo3::prelude::*;
@@ -426,10 +427,14 @@ makers! {
 
     /// The program in a file: source, or bytecode. Options are those of `compile`.
     fn load(path: PathBuf,) {
-        let program = galopvm::Program::load(&path)?;
-        // Bytecode is no text.
-        let source = std::fs::read_to_string(&path).ok();
-        Ok((program, (path.display().to_string(), source)))
+        let (name, bytes) = (path.display().to_string(), read(&path)?);
+        if is_bytecode(&bytes) {
+            let program = galopvm::Program::from_bytecode(&name, &bytes)?;
+            return Ok((program, (name, None)));
+        }
+        let source = source_text(&name, &bytes)?;
+        let program = galopvm::Program::from_source(&name, source)?;
+        Ok((program, (name, Some(source.to_string()))))
     }
 
     /// The program of the bytes of a `.gbc` file. Options are those of `compile`.

@@ -32,6 +32,11 @@ def energy(xs):
     """entry energy [n] (xs: [n]f64): f64 = 0.5 * f64.sum (map (** 2) xs)"""
 
 
+@galopvm.function
+def constant():
+    """entry constant: f64 = 1"""
+
+
 class Derivatives(unittest.TestCase):
     def setUp(self):
         self.program = galopvm.compile(SOURCE, name="derived.fut", threads=1)
@@ -75,7 +80,8 @@ class Derivatives(unittest.TestCase):
             with open(os.path.join(folder, "lib.fut"), "w", encoding="utf-8") as file:
                 file.write("def square (x: f64) = x * x")
             path = os.path.join(folder, "main.fut")
-            with open(path, "w", encoding="utf-8") as file:
+            # As some editors save it: with a byte order mark, and without an end of the last line.
+            with open(path, "w", encoding="utf-8-sig") as file:
                 file.write('import "lib"\nentry area (x: f64): f64 = square x -- no line ends here')
             program = galopvm.load(path)
             slope = galopvm.grad(program.area)
@@ -85,13 +91,21 @@ class Derivatives(unittest.TestCase):
             self.assertEqual(pickle.loads(pickle.dumps(slope))(3.0), 6.0)
             with self.assertRaisesRegex(TypeError, "comes from bytecode"):
                 galopvm.grad(galopvm.from_bytecode(program.to_bytecode()).area)
+            code = os.path.join(folder, "main.gbc")
+            with open(code, "wb") as file:
+                file.write(program.to_bytecode())
+            self.assertEqual(galopvm.load(code).area(3.0), 9.0)
+            with self.assertRaisesRegex(TypeError, "comes from bytecode"):
+                galopvm.grad(galopvm.load(code).area)
 
     def test_what_has_no_derivative_says_so(self):
         cases = [
             (TypeError, "result .n.f64: a gradient is that of one float", lambda: galopvm.grad(self.program.squares)),
             (TypeError, "no parameter with floats", lambda: galopvm.grad(self.program.of)),
             (TypeError, "no parameter `y`; there are xs, p, k", lambda: galopvm.grad(self.program.cost, of="y")),
-            (TypeError, "a gradient of nothing", lambda: galopvm.grad(self.program.cost, of=[])),
+            (TypeError, "each parameter that is meant once", lambda: galopvm.grad(self.program.cost, of=[])),
+            (TypeError, "each parameter that is meant once", lambda: galopvm.grad(self.program.cost, of=["xs", "xs"])),
+            (TypeError, "`constant` has no parameters", lambda: galopvm.vjp(constant)),
             (TypeError, "`none` has no parameters", lambda: galopvm.grad(self.program.none)),
             (TypeError, "not of float", lambda: galopvm.vjp(1.5)),
             (galopvm.CompileError, "anonymous sizes", lambda: galopvm.vjp(self.program.kept)),

@@ -5,6 +5,7 @@ import unittest
 import numpy as np
 
 import galopvm
+import lent
 import shown
 
 try:
@@ -13,20 +14,10 @@ try:
 except ImportError as error:
     raise unittest.SkipTest(f"JAX is not installed: pip install jax ({error})") from None
 
-SOURCE = """
-entry rows [n] [m] (xs: [n][m]f32): [n][m]f32 = map (map (* 2)) xs
-entry sum [n] (xs: [n]f32): f32 = reduce (+) 0 xs
-entry scale [n] (a: f32) (xs: [n]f32): [n]f32 = map (* a) xs
-entry flags [n] (xs: [n]bool): [n]bool = map (\\x -> !x) xs
-entry half [n] (xs: [n]f16): [n]f16 = map (+ 1) xs
-entry at [n] (xs: [n]i32) (i: i64): i32 = xs[i]
-entry changed [n] (xs: *[n]i32): *[n]i32 = xs with [0] = 77
-"""
-
 
 class Jax(unittest.TestCase):
     def setUp(self):
-        self.program = galopvm.compile(SOURCE)
+        self.program = galopvm.compile(lent.SOURCE)
         self.matrix = jnp.arange(12, dtype=jnp.float32).reshape(3, 4)
 
     def test_arrays_go_in_and_results_become_arrays_without_a_copy(self):

@@ -5,6 +5,7 @@ import unittest
 import numpy as np
 
 import galopvm
+import lent
 import shown
 
 try:
@@ -12,20 +13,10 @@ try:
 except ImportError as error:
     raise unittest.SkipTest(f"PyTorch is not installed ({error})") from None
 
-SOURCE = """
-entry rows [n] [m] (xs: [n][m]f32): [n][m]f32 = map (map (* 2)) xs
-entry sum [n] (xs: [n]f32): f32 = reduce (+) 0 xs
-entry scale [n] (a: f32) (xs: [n]f32): [n]f32 = map (* a) xs
-entry flags [n] (xs: [n]bool): [n]bool = map (\\x -> !x) xs
-entry half [n] (xs: [n]f16): [n]f16 = map (+ 1) xs
-entry at [n] (xs: [n]i64) (i: i64): i64 = xs[i]
-entry changed [n] (xs: *[n]i64): *[n]i64 = xs with [0] = 77
-"""
-
 
 class Torch(unittest.TestCase):
     def setUp(self):
-        self.program = galopvm.compile(SOURCE)
+        self.program = galopvm.compile(lent.SOURCE)
         self.matrix = torch.arange(12, dtype=torch.float32).reshape(3, 4)
 
     def test_tensors_go_in_and_results_become_tensors_without_a_copy(self):
@@ -42,11 +33,11 @@ class Torch(unittest.TestCase):
     def test_elements(self):
         self.assertEqual(self.program.flags(torch.tensor([True, False])).tolist(), [False, True])
         self.assertEqual(self.program.half(torch.arange(3, dtype=torch.float16)).tolist(), [1, 2, 3])
-        self.assertEqual(self.program.at(torch.arange(3), torch.tensor(2)), 2)
+        self.assertEqual(self.program.at(torch.arange(3, dtype=torch.int32), torch.tensor(2)), 2)
         self.assertEqual(self.program.scale(self.matrix[0, 1] * 3, self.matrix[0]).tolist(), [0, 3, 6, 9])
 
     def test_what_a_program_consumes_is_copied(self):
-        given = torch.arange(3)
+        given = torch.arange(3, dtype=torch.int32)
         self.assertEqual(self.program.changed(given).tolist(), [77, 1, 2])
         self.assertEqual(given.tolist(), [0, 1, 2])
 

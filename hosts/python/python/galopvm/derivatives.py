@@ -37,9 +37,10 @@ def grad(entry, of=None, value=False):
     else:
         wanted = [of] if isinstance(of, str) else list(of)
         unknown = [name for name in wanted if name not in names]
-        if unknown or not wanted:
-            what = f"no parameter `{unknown[0]}`" if unknown else "a gradient of nothing"
-            raise TypeError(f"`{entry.name}` has {what}; there are {', '.join(names)}")
+        if unknown:
+            raise TypeError(f"`{entry.name}` has no parameter `{unknown[0]}`; there are {', '.join(names)}")
+        if not wanted or len(set(wanted)) < len(wanted):
+            raise TypeError(f"`of` names each parameter that is meant once, not {of!r}; there are {', '.join(names)}")
         chosen = [names.index(name) for name in wanted]
     return _derived(entry, "grad", chosen, value)
 
@@ -65,7 +66,7 @@ def jvp(entry):
 
 def _entry(entry):
     if isinstance(entry, Function):
-        return entry.program.entries[entry.__name__]
+        entry = entry.program.entries[entry.__name__]
     if not isinstance(entry, Entry):
         raise TypeError(f"derivatives are of entry points, not of {type(entry).__name__}")
     if not entry.params:
