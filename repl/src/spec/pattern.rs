@@ -1,6 +1,6 @@
 //! The regular expressions that say which message is expected.
 
-use regex::{Regex, RegexBuilder};
+use regex_lite::{Regex, RegexBuilder};
 
 /// Whether an expression matches somewhere in a text; line ends are ordinary characters. Braces that repeat nothing stand
 /// for themselves, as in the expressions that Futhark's tools read; an expression that is none is looked for as it is written.

@@ -15,7 +15,8 @@ mod pat;
 mod types;
 
 use super::ast::*;
-use super::token::{DocComment, Token, TokenKind, lex};
+use super::lex::lex;
+use super::token::{DocComment, Token, TokenKind};
 use crate::habits;
 use bumpalo::Bump;
 use bumpalo::collections::Vec as BumpVec;
