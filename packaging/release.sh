@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes the archive that is published: packaging/out/galopvm-VERSION-TARGET.tar.gz with the stripped binary, manual pages, shell
-# completions, examples and licences; then unpacks it in an empty folder and runs a program there, with nothing else on the path.
+# completions, examples and licences; then unpacks it in a root folder that has the C library and nothing else, and runs the
+# programs there: no home, no path, no other file.
 # The same tree gives the same bytes: names are sorted, and times are those of the last commit.
 set -eu
 cd "$(dirname "$0")/.."
@@ -29,18 +30,25 @@ mkdir -p packaging/out
 archive="$PWD/packaging/out/$name.tar.gz"
 tar -C "$work" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$time" -cf - "$name" | gzip -9n > "$archive"
 
-# What users do: unpack it somewhere, and run a program. No home, no path, no other file of ours.
+# What users do: unpack it somewhere, and run a program.
 check="$work/check"
 mkdir "$check"
 tar -C "$check" -xzf "$archive"
+ldd "$binary" | grep -o '/[^ ]*' | while read -r library; do
+    mkdir -p "$check$(dirname "$library")"
+    cp -L "$library" "$check$library"
+done
 cd "$check/$name"
 fails() {
     echo "release: $1" >&2
     exit 1
 }
-found=$(env -i ./bin/galopvm run examples/dot.fut < examples/data/dot.in)
+alone() {
+    env -i "$(command -v unshare)" --user --map-root-user --root="$check" --wd="/$name" ./bin/galopvm "$@"
+}
+found=$(alone run examples/dot.fut < examples/data/dot.in) || fails "examples/dot.fut did not run"
 [ "$found" = "-7f32" ] || fails "examples/dot.fut gave $found"
-env -i ./bin/galopvm test examples > "$work/tests" || fails "$(cat "$work/tests")"
+alone test examples > "$work/tests" || fails "$(cat "$work/tests")"
 [ -s share/man/man1/galopvm-run.1 ] || fails "there is no manual page of galopvm run"
 for script in share/bash-completion/completions/galopvm share/zsh/site-functions/_galopvm \
     share/fish/vendor_completions.d/galopvm.fish; do
