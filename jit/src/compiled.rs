@@ -3,6 +3,7 @@
 use crate::apart;
 use crate::assemble::assemble;
 use crate::chain::{self, Links};
+use crate::cut::{PIECE_UNIT, Pieces, Together, cut};
 use crate::executable::Executable;
 use crate::fetch::fetched_late;
 use crate::lir::{self, sweep::sweep};
@@ -22,22 +23,13 @@ use smallvec::{SmallVec, smallvec};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Elements that pieces begin at multiples of, so that aligned stores stay aligned.
-const PIECE_UNIT: i64 = 64;
 /// Pieces for each thread: some spare ones even out pieces of different work.
 const PIECES_PER_THREAD: i64 = 4;
 /// Operations of the largest piece, some milliseconds: between pieces a launch can be stopped.
 const LARGEST_PIECE: u64 = 1 << 23;
 
-/// Tiles of rows of a piece at least, where there are as many pieces without that as threads take: what rows share is read by
-/// every piece.
-const TILES: i64 = 16;
-
 /// Pieces at most: what is larger than a piece should be then has more work than anybody waits for.
 const MOST_PIECES: i64 = 1 << 16;
-
-/// The pieces of an axis: where each begins and ends.
-type Pieces = SmallVec<[(i64, i64); 1]>;
 
 /// The extents of axes.
 type Extents = SmallVec<[i64; 4]>;
@@ -196,6 +188,8 @@ pub struct Native {
     extents: Vec<Extent>,
     /// The axis whose iterations the plan has computed together, and how many of them.
     tile: Option<(usize, i64)>,
+    /// The axis across the lanes, and how many vectors of it are computed together.
+    lanes: Option<(usize, i64)>,
     /// For each result of the region, the number of the statement's result.
     results: Vec<usize>,
     /// Reads are all at the kernel's index: a flat range, if the arrays of a launch are row-major.
@@ -231,6 +225,7 @@ impl Native {
             kind,
             extents: form.axes.iter().map(|axis| Extent::of(region, axis)).collect(),
             tile: tile_of(&form, plan),
+            lanes: lanes_of(&form, plan).filter(|_| target.lanes() > 1),
             results: form.results.clone(),
             may_be_flat: form.is_flat(region, plan, target.lanes() > 1),
             work: form.work(region, observed),
@@ -380,24 +375,23 @@ impl Native {
         let axis = self.code(variant).map_err(Clone::clone)?.pieces;
         let length = if flat { total } else { extents[axis] };
         if self.kind == Kind::Scatter {
-            let parts = (self.machine.threads as i64).min(self.part_count(total, length, 1));
+            let parts = (self.machine.threads as i64).min(self.part_count(total, length, Together::Alone));
             let copies = self
                 .apart
                 .as_ref()
                 .and_then(|_| apart::copies(&self.region, &launch.results, total, parts, &self.machine));
             let pieces = match copies {
-                Some(_) => pieces(length, parts, PIECE_UNIT),
+                Some(_) => cut(length, parts, Together::Alone),
                 None => smallvec![(0, length)],
             };
             variant.places = if copies.is_some() { Places::RowMajor } else { places };
             return Ok(Way { of, variant, pieces, copies, stream: false });
         }
-        let together = self.tile.map_or(1, |(tiled, rows)| if tiled == axis { rows } else { 1 });
+        let together = self.together(axis, flat);
         let parts = self.part_count(total, length, together);
-        let unit = if together > 1 { together } else { PIECE_UNIT };
         let result_bytes: i64 =
             self.region.results().iter().map(|t| t.elem.bytes() as i64).sum::<i64>().saturating_mul(total);
-        let pieces = pieces(length, parts, unit);
+        let pieces = cut(length, parts, together);
         // Stores past the caches are of whole cache lines: a piece begins where a line does.
         let are_lines = pieces.iter().all(|(low, _)| low % PIECE_UNIT == 0);
         let stream = are_lines && self.plan.stream().is_some_and(|bytes| result_bytes as u64 > bytes);
@@ -421,8 +415,22 @@ impl Native {
         }
     }
 
-    /// How many pieces an axis of this length is cut into, if so many iterations of it are computed together.
-    fn part_count(&self, total: i64, length: i64, together: i64) -> i64 {
+    /// What the iterations of an axis, or of the flat range, have in common.
+    fn together(&self, axis: usize, flat: bool) -> Together {
+        let tile = self.tile.filter(|(tiled, _)| *tiled == axis && !flat);
+        let lanes = self.lanes.filter(|(lane, _)| *lane == axis || flat);
+        match (tile, lanes) {
+            (Some((_, rows)), _) => Together::Rows(rows),
+            (None, Some((_, groups))) => {
+                let vector = self.target.lanes() as i64;
+                Together::Lanes(vector, vector * groups)
+            }
+            (None, None) => Together::Alone,
+        }
+    }
+
+    /// How many pieces an axis of this length is cut into.
+    fn part_count(&self, total: i64, length: i64, together: Together) -> i64 {
         let work = (total as u64).saturating_mul(self.work.max(1));
         let threads = self.machine.threads as i64;
         // Bit-for-bit agreement in strict mode includes the order of a reduction.
@@ -446,8 +454,10 @@ impl Native {
             Kind::Scan => 1,
             // One thread has nothing to even out, and loops ask by themselves whether to go on.
             Kind::Map if threads <= 1 => 1,
-            Kind::Map if together > 1 => to_share.max(to_stop.min(length / (TILES * together))),
-            Kind::Map | Kind::Fold | Kind::Scatter => to_share.max(to_stop),
+            Kind::Map | Kind::Fold | Kind::Scatter => {
+                let (together, full) = together.most_pieces(length);
+                to_share.min(full).max(to_stop.min(together))
+            }
             Kind::Loop => 1,
         };
         parts.min(length).clamp(1, MOST_PIECES)
@@ -643,6 +653,12 @@ fn tile_of(form: &Form<'_>, plan: &Plan) -> Option<(usize, i64)> {
     Some((axis, count as i64))
 }
 
+/// The axis of a kernel that goes across lanes, by position, and how many vectors of it a plan has computed together.
+fn lanes_of(form: &Form<'_>, plan: &Plan) -> Option<(usize, i64)> {
+    let lane = form.lane(plan)?;
+    Some((lane, plan.groups(form.axes[lane].var).unwrap_or(1) as i64))
+}
+
 /// How a result lies. Where a dimension has one index, any stride will do.
 fn places(lmad: &Lmad) -> Places {
     let neighbours = lmad.dims.last().is_none_or(|dim| dim.stride == 1 || dim.size <= 1);
@@ -656,16 +672,6 @@ fn places(lmad: &Lmad) -> Places {
 /// True if all arrays are row-major over exactly these extents.
 fn are_flat<'l>(mut arrays: impl Iterator<Item = &'l Lmad>, extents: &[i64]) -> bool {
     arrays.all(|lmad| lmad.shape().as_slice() == extents && lmad.is_row_major())
-}
-
-/// Cuts `0..length` into about `parts` pieces that begin at multiples of a unit where that is possible.
-fn pieces(length: i64, parts: i64, unit: i64) -> Pieces {
-    if parts <= 1 {
-        return smallvec![(0, length)];
-    }
-    let unit = if length >= parts * unit { unit } else { 1 };
-    let size = ((length + parts - 1) / parts + unit - 1) / unit * unit;
-    (0..parts).map(|k| (k * size, ((k + 1) * size).min(length))).filter(|(low, high)| low < high).collect()
 }
 
 impl Compiled for Native {

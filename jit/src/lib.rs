@@ -1,6 +1,6 @@
 //! Kernel and plan to x86-64 machine code.
 //!
-//! - `backend.rs`: the door. `compiled.rs`: launches and threads. `apart.rs`: histograms by several threads. `chain.rs`: scans by several threads. `record.rs`: what code is given at a launch.
+//! - `backend.rs`: the door. `compiled.rs`: launches and threads. `cut.rs`: the pieces of a launch. `apart.rs`: histograms by several threads. `chain.rs`: scans by several threads. `record.rs`: what code is given at a launch.
 //!   `rooms.rs`: memory for arrays that code makes on its way.
 //! - `lower/`: KIR to low IR. `lir/`: the low IR. `allocate.rs`: registers. `proofs.rs`: what debug builds have proved. `assemble.rs`: blocks, moves and jumps in order.
 //! - `target.rs`: what a machine is to all these. `x86/`: the one that there is.
@@ -19,6 +19,7 @@ mod assemble;
 mod backend;
 mod chain;
 mod compiled;
+mod cut;
 mod executable;
 mod fetch;
 mod library;

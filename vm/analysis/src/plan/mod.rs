@@ -34,6 +34,11 @@ const FEWEST_LANES: u64 = 4;
 /// What a lane does at a place of its own in an array that all lanes have one of, in operations: what it stores there is not on
 /// hand for the gather of the next round, and the arrays of all lanes take so many times the memory of one.
 const OWN_PLACE: u64 = 8;
+/// What a vector costs more whose lanes all read one element, if that lies in another cache line in every turn of the innermost
+/// loop: nothing else of the line is read before the next ones.
+const FAR_SAME: u64 = 1;
+/// Bytes of a cache line.
+const LINE_BYTES: u64 = 64;
 /// Reads that a reason tells in full.
 const TOLD: usize = 4;
 
@@ -255,6 +260,9 @@ impl Facts<'_> {
                         choice.own += 1;
                         OWN_PLACE * lanes
                     }
+                    None if inside && class == Class::Broadcast && self.skips_lines(*read, axis) => {
+                        FAR_SAME + choice.count(class, lanes)
+                    }
                     None => choice.count(class, lanes),
                 });
             }
@@ -304,6 +312,18 @@ impl Facts<'_> {
         let Some(read) = self.table.read(read) else { return false };
         let changes = |row: &&Row| row.role == Role::Update && row.array == read.array;
         self.table.writes().filter(changes).any(|row| self.is_own_place(row, axis))
+    }
+
+    /// Whether a read takes another cache line in every turn of the innermost loop around it, which is not that of the lanes.
+    fn skips_lines(&self, read: ReadId, lane: VarId) -> bool {
+        let apart = || {
+            let row = self.table.read(read)?;
+            let info = self.table.array(row.array)?;
+            let innermost = *self.table.inner(row).last().filter(|axis| **axis != lane)?;
+            let step = self.table.flat_step(row, innermost, info.lmad.as_ref()?);
+            Some(step.delta.unsigned_abs().saturating_mul(info.elem.bytes() as u64))
+        };
+        apart().is_some_and(|bytes| bytes >= LINE_BYTES)
     }
 
     fn is_own_place(&self, update: &Row, axis: VarId) -> bool {
