@@ -220,8 +220,11 @@ fn number(bytes: &[u8], start: usize) -> (TokenKind, usize) {
     }
 }
 
+/// Whether a byte is a digit of a base.
+type Digit = fn(u8) -> bool;
+
 /// The digits of the base that a letter after `0` names, and whether there are fractions in it.
-fn base(letter: Option<&u8>) -> Option<(fn(u8) -> bool, bool)> {
+fn base(letter: Option<&u8>) -> Option<(Digit, bool)> {
     match letter? {
         b'x' | b'X' => Some((|b| b.is_ascii_hexdigit(), true)),
         b'b' | b'B' => Some((|b| matches!(b, b'0' | b'1'), false)),
