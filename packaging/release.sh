@@ -43,8 +43,9 @@ fails() {
     echo "release: $1" >&2
     exit 1
 }
+unshare=$(command -v unshare) || fails "the archive is tried by unshare, of util-linux, which is not here"
 alone() {
-    env -i "$(command -v unshare)" --user --map-root-user --root="$check" --wd="/$name" ./bin/galopvm "$@"
+    env -i "$unshare" --user --map-root-user --root="$check" --wd="/$name" ./bin/galopvm "$@"
 }
 found=$(alone run examples/dot.fut < examples/data/dot.in) || fails "examples/dot.fut did not run"
 [ "$found" = "-7f32" ] || fails "examples/dot.fut gave $found"

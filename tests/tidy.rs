@@ -231,7 +231,7 @@ fn unsafe_blocks_give_their_reason() {
         for (k, line) in lines.iter().enumerate() {
             let is_unsafe = ["unsafe {", "unsafe impl"].iter().any(|w| line.contains(w))
                 && !line.trim().starts_with("//");
-            let reason = lines[k.saturating_sub(6)..=k].iter().any(|l| l.contains("SAFETY"));
+            let reason = lines[k.saturating_sub(3)..=k].iter().any(|l| l.contains("SAFETY"));
             assert!(!is_unsafe || reason, "{file}:{}: an unsafe block without its reason", k + 1);
         }
     }

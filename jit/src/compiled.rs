@@ -423,7 +423,7 @@ impl Native {
             (Some((_, rows)), _) => Together::Rows(rows),
             (None, Some((_, groups))) => {
                 let vector = self.target.lanes() as i64;
-                Together::Lanes(vector, vector * groups)
+                Together::Lanes { vector, all: vector * groups }
             }
             (None, None) => Together::Alone,
         }
@@ -454,10 +454,11 @@ impl Native {
             Kind::Scan => 1,
             // One thread has nothing to even out, and loops ask by themselves whether to go on.
             Kind::Map if threads <= 1 => 1,
-            Kind::Map | Kind::Fold | Kind::Scatter => {
-                let (together, full) = together.most_pieces(length);
-                to_share.min(full).max(to_stop.min(together))
+            Kind::Map => {
+                to_share.min(together.most_full_pieces(length)).max(to_stop.min(together.most_pieces(length)))
             }
+            // Where lanes go across what is combined is known to its code alone: threads come first.
+            Kind::Fold | Kind::Scatter => to_share.max(to_stop.min(together.most_pieces(length))),
             Kind::Loop => 1,
         };
         parts.min(length).clamp(1, MOST_PIECES)
@@ -655,8 +656,9 @@ fn tile_of(form: &Form<'_>, plan: &Plan) -> Option<(usize, i64)> {
 
 /// The axis of a kernel that goes across lanes, by position, and how many vectors of it a plan has computed together.
 fn lanes_of(form: &Form<'_>, plan: &Plan) -> Option<(usize, i64)> {
-    let lane = form.lane(plan)?;
-    Some((lane, plan.groups(form.axes[lane].var).unwrap_or(1) as i64))
+    let lane = plan.kernel_lane(form.axes)?;
+    let position = form.axes.iter().position(|axis| axis.var == lane)?;
+    Some((position, plan.groups(lane).unwrap_or(1) as i64))
 }
 
 /// How a result lies. Where a dimension has one index, any stride will do.

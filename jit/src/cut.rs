@@ -22,17 +22,30 @@ pub enum Together {
     Alone,
     /// So many are rows of a tile.
     Rows(i64),
-    /// They go across lanes: so many in a vector, and so many in all vectors that are computed together.
-    Lanes(i64, i64),
+    /// They go across lanes.
+    Lanes {
+        /// So many in a vector.
+        vector: i64,
+        /// So many in all vectors that are computed together.
+        all: i64,
+    },
 }
 
 impl Together {
-    /// The most pieces of so many iterations that leave them together, and the most that still fill vectors.
-    pub fn most_pieces(self, length: i64) -> (i64, i64) {
+    /// The most pieces of so many iterations that leave them together.
+    pub fn most_pieces(self, length: i64) -> i64 {
         match self {
-            Together::Alone => (length, length),
-            Together::Rows(rows) => (length / (TILES * rows), length),
-            Together::Lanes(vector, all) => (length / all, (length + vector - 1) / vector),
+            Together::Alone => length,
+            Together::Rows(rows) => length / (TILES * rows),
+            Together::Lanes { all, .. } => length / all,
+        }
+    }
+
+    /// The most pieces of so many iterations that still fill vectors.
+    pub fn most_full_pieces(self, length: i64) -> i64 {
+        match self {
+            Together::Alone | Together::Rows(_) => length,
+            Together::Lanes { vector, .. } => (length + vector - 1) / vector,
         }
     }
 
@@ -41,7 +54,7 @@ impl Together {
         let units: &[i64] = match self {
             Together::Alone => &[PIECE_UNIT],
             Together::Rows(rows) => &[rows],
-            Together::Lanes(vector, all) => &[all.max(PIECE_UNIT), all, vector],
+            Together::Lanes { vector, all } => &[all.max(PIECE_UNIT), all, vector],
         };
         units.iter().copied().find(|unit| length >= parts.saturating_mul(*unit)).unwrap_or(1)
     }
@@ -63,7 +76,12 @@ mod tests {
 
     #[test]
     fn pieces_cover_the_axis_in_order() {
-        let kinds = [Together::Alone, Together::Rows(6), Together::Lanes(16, 64), Together::Lanes(4, 4)];
+        let kinds = [
+            Together::Alone,
+            Together::Rows(6),
+            Together::Lanes { vector: 16, all: 64 },
+            Together::Lanes { vector: 4, all: 4 },
+        ];
         for (length, parts) in [(1, 1), (7, 7), (100, 8), (2011, 8), (2048, 2000), (4096, 3)] {
             for kind in kinds {
                 let pieces = cut(length, parts, kind);
@@ -80,12 +98,11 @@ mod tests {
 
     #[test]
     fn vectors_stay_whole() {
-        let lanes = Together::Lanes(16, 64);
-        let (to_stop, to_share) = lanes.most_pieces(2048);
-        assert_eq!((to_stop, to_share), (32, 128));
-        assert!(cut(2048, to_stop, lanes).iter().all(|(low, high)| low % 64 == 0 && high % 64 == 0));
-        assert_eq!(lanes.most_pieces(20), (0, 2));
-        assert!(cut(1000, 8, Together::Lanes(16, 16)).iter().all(|(low, _)| low % 64 == 0));
-        assert!(cut(200, 8, Together::Lanes(16, 16)).iter().all(|(low, _)| low % 16 == 0));
+        let lanes = Together::Lanes { vector: 16, all: 64 };
+        assert_eq!((lanes.most_pieces(2048), lanes.most_full_pieces(2048)), (32, 128));
+        assert!(cut(2048, 32, lanes).iter().all(|(low, high)| low % 64 == 0 && high % 64 == 0));
+        assert_eq!((lanes.most_pieces(20), lanes.most_full_pieces(20)), (0, 2));
+        assert!(cut(1000, 8, Together::Lanes { vector: 16, all: 16 }).iter().all(|(low, _)| low % 64 == 0));
+        assert!(cut(200, 8, Together::Lanes { vector: 16, all: 16 }).iter().all(|(low, _)| low % 16 == 0));
     }
 }

@@ -35,10 +35,10 @@ impl Executable {
     pub fn run(&self, record: &mut Record<'_>) -> bool {
         let entry = self.buffer.ptr(AssemblyOffset(0));
         prepare_for_execution(&self.buffer);
-        // SAFETY: the buffer holds a function of this type, made by an `Assembler`. A record is made from a checked launch
-        // and borrows its blocks, so every view lies inside a block that stays where it is; the code reads and
-        // writes inside the views only (reads are checked, or proven by whoever made the plan), and pieces that
-        // run at the same time write different elements.
+        // The code reads and writes inside the views of the record only (reads are checked, or proven by whoever made the plan),
+        // and pieces that run at the same time write different elements.
+        // SAFETY: the buffer holds a function of this type, made by an `Assembler`; a record is made from a checked launch and
+        // borrows its blocks, so every view lies inside a block that stays where it is.
         unsafe {
             let function: extern "C" fn(*mut u64) -> u64 = std::mem::transmute(entry);
             function(record.words_mut().as_mut_ptr()) == 0

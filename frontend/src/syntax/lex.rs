@@ -334,4 +334,63 @@ mod tests {
         assert_eq!(kinds("*** == <="), [Op, Op, Op, End]);
         assert_eq!(kinds("\"a\\\"b\" é"), [String, Unknown, End]);
     }
+
+    #[test]
+    fn the_longest_token_wins() {
+        use TokenKind::*;
+        let cases: &[(&str, &[(TokenKind, &str)])] = &[
+            ("1e", &[(Nat, "1"), (Ident, "e")]),
+            ("1e+", &[(Nat, "1"), (Ident, "e"), (Op, "+")]),
+            ("1.5e-3f32", &[(Float, "1.5e-3f32")]),
+            ("1._5", &[(Nat, "1"), (Dot, "."), (Ident, "_5")]),
+            ("1f16_", &[(Float, "1f16"), (Underscore, "_")]),
+            ("1i80", &[(Int, "1i8"), (Nat, "0")]),
+            ("0x", &[(Nat, "0"), (Ident, "x")]),
+            ("0x1f32", &[(Int, "0x1f32")]),
+            ("0x1.8", &[(Int, "0x1"), (Dot, "."), (Nat, "8")]),
+            ("0X1.8P-1_f32", &[(Float, "0X1.8P-1_f32")]),
+            ("0b12", &[(Int, "0b1"), (Nat, "2")]),
+            ("0rXIVu8", &[(Int, "0rXIVu8")]),
+            ("#some #_", &[(Constructor, "#some"), (Unknown, "#_")]),
+            ("#[", &[(HashBracket, "#[")]),
+            (
+                r"'\12' '\n' 'é' ''",
+                &[(Char, r"'\12'"), (Char, r"'\n'"), (Char, "'é'"), (Quote, "'"), (Quote, "'")],
+            ),
+            ("\"ab\nc", &[(Unknown, "\"ab"), (Ident, "c")]),
+            ("\"a\\", &[(Unknown, "\"a\\")]),
+            ("...< ????", &[(DotDotDot, "..."), (Less, "<"), (Hole, "???"), (Question, "?")]),
+            ("lets let", &[(Ident, "lets"), (Let, "let")]),
+            ("€@", &[(Unknown, "€"), (Unknown, "@")]),
+        ];
+        for (text, expected) in cases {
+            let found = lex(text).0;
+            let found: Vec<(TokenKind, &str)> =
+                found.iter().map(|t| (t.kind, &text[t.start as usize..t.end as usize])).collect();
+            let (end, tokens) = found.split_last().expect("the end");
+            assert_eq!((end.0, tokens), (End, *expected), "{text}");
+        }
+    }
+
+    /// Any text becomes tokens in order, with nothing but white space and comments between them.
+    #[test]
+    fn nothing_is_left_out() {
+        let parts = [
+            "0x", "1", ".", "e", "-", "'", "\"", "\\", "#", "_", "f32", "é", " ", "\n", "[", "let", "--",
+            "?", ">",
+        ];
+        let mut random = galopvm_testkit::Random::new(7);
+        for _ in 0..20_000 {
+            let count = random.between(1, 10);
+            let text: String = (0..count).map(|_| *random.pick(&parts)).collect();
+            let mut at = 0;
+            for token in lex(&text).0 {
+                let between = text[at..token.start as usize].lines();
+                let is_left = between.map(str::trim).all(|line| line.is_empty() || line.starts_with("--"));
+                assert!(is_left, "{text:?} before byte {}", token.start);
+                at = token.end as usize;
+            }
+            assert_eq!(at, text.len(), "{text:?}");
+        }
+    }
 }

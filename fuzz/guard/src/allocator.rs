@@ -107,12 +107,14 @@ fn is_guarded(pointer: *mut u8) -> bool {
 // SAFETY: what is handed out is either the system allocator's, and goes back to it, or memory of the range that is handed
 // out once: as large as asked for, aligned, and zero like all new pages.
 unsafe impl GlobalAlloc for Guarded {
+    // SAFETY: whoever calls keeps the promise of the trait.
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let place = if is_seen(layout) { place(layout) } else { None };
         // SAFETY: the caller keeps the rules of the system's allocator.
         place.unwrap_or_else(|| unsafe { System.alloc(layout) })
     }
 
+    // SAFETY: as for `alloc`.
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         // SAFETY: as in `alloc`.
         place(layout).unwrap_or_else(|| unsafe { System.alloc_zeroed(layout) })

@@ -16,7 +16,7 @@ pub use vectors::complete;
 
 use crate::bounds::{Bounds, bounds};
 use crate::index::{Quality, Role, Row, Table, table};
-use crate::layout::{Class, class};
+use crate::layout::{Class, CpuCosts, class};
 use crate::numbers::Numbers;
 use crate::work::{Work, work};
 use galopvm_base::TypedId;
@@ -37,8 +37,6 @@ const OWN_PLACE: u64 = 8;
 /// What a vector costs more whose lanes all read one element, if that lies in another cache line in every turn of the innermost
 /// loop: nothing else of the line is read before the next ones.
 const FAR_SAME: u64 = 1;
-/// Bytes of a cache line.
-const LINE_BYTES: u64 = 64;
 /// Reads that a reason tells in full.
 const TOLD: usize = 4;
 
@@ -316,14 +314,10 @@ impl Facts<'_> {
 
     /// Whether a read takes another cache line in every turn of the innermost loop around it, which is not that of the lanes.
     fn skips_lines(&self, read: ReadId, lane: VarId) -> bool {
-        let apart = || {
-            let row = self.table.read(read)?;
-            let info = self.table.array(row.array)?;
-            let innermost = *self.table.inner(row).last().filter(|axis| **axis != lane)?;
-            let step = self.table.flat_step(row, innermost, info.lmad.as_ref()?);
-            Some(step.delta.unsigned_abs().saturating_mul(info.elem.bytes() as u64))
-        };
-        apart().is_some_and(|bytes| bytes >= LINE_BYTES)
+        let inner = self.table.read(read).map(|row| self.table.inner(row)).unwrap_or_default();
+        let innermost = inner.last().filter(|axis| **axis != lane);
+        let line = CpuCosts::default().line_bytes;
+        innermost.and_then(|axis| self.bytes_apart(read, *axis)).is_some_and(|bytes| bytes >= line)
     }
 
     fn is_own_place(&self, update: &Row, axis: VarId) -> bool {

@@ -161,13 +161,18 @@ impl Facts<'_> {
     }
 
     fn lie(&self, read: &Read, axis: VarId, lane: VarId) -> Option<Lie> {
-        let row = self.table.read(read.id)?;
+        let apart = self.bytes_apart(read.id, axis)?;
+        let bytes = self.table.array(self.table.read(read.id)?.array)?.elem.bytes() as u64;
+        Some(Lie { class: self.class(read.id, lane), apart, bytes })
+    }
+
+    /// Bytes between what a read takes in neighbouring turns of a loop, if they are the same everywhere and known.
+    pub(super) fn bytes_apart(&self, read: ReadId, axis: VarId) -> Option<u64> {
+        let row = self.table.read(read)?;
         let info = self.table.array(row.array)?;
         let step = self.table.flat_step(row, axis, info.lmad.as_ref()?);
-        let bytes = info.elem.bytes() as u64;
-        let is_known = step.quality == Quality::Exact;
-        let apart = step.delta.unsigned_abs().saturating_mul(bytes);
-        is_known.then(|| Lie { class: self.class(read.id, lane), apart, bytes })
+        let apart = step.delta.unsigned_abs().saturating_mul(info.elem.bytes() as u64);
+        (step.quality == Quality::Exact).then_some(apart)
     }
 
     /// What a vector of an operand costs as it lies; `panel` is how many bytes of it are read together.
