@@ -95,7 +95,8 @@ pub use galopvm_gpu::{Route, Traffic};
 pub use galopvm_jit::CpuMode;
 pub use galopvm_kir::{Backend, Machine};
 pub use galopvm_runtime::{
-    Array, Block, Doing, Element, ErrorKind, Event, ExplainSink, Explained, Given, KernelFigures, Limits,
-    Memory, MemoryStats, Moment, MomentSink, PlanFigures, PlanPhases, RuntimeError, ShowSink, Shown, Site,
-    SiteReport, Switch, Switches, Tier, TraceSink, Value, Way, available_memory, data, f16,
+    Array, Block, CallSite, Doing, Element, ErrorKind, Event, ExplainSink, Explained, FailedRow, Given,
+    KernelFigures, Limits, Memory, MemoryStats, Moment, MomentSink, PlanFigures, PlanPhases, RuntimeError,
+    ShowSink, Shown, Site, SiteReport, Switch, Switches, Tier, TraceSink, Value, Way, available_memory, data,
+    f16,
 };

@@ -172,6 +172,7 @@ fn add_file<'a>(
     let names = &mut *checker.names;
     let Parsed { tree, diagnostics, next_id, .. } = parse_prog(names.arena, file, text, names.next_id);
     names.next_id = next_id;
+    names.misread.extend(diagnostics.iter().filter(|message| message.is_error()).map(|message| message.span));
     let prog = names.arena.alloc(tree);
     (checker.file(prog), diagnostics)
 }

@@ -100,6 +100,25 @@ fn of_member(name: &str) -> Option<String> {
     Some(format!("each type of numbers has its own, in the module of its name: `{ty}.{name}`"))
 }
 
+/// The hint for what is written behind the point of a value that has no fields, as methods are called.
+pub fn of_method(name: &str, elem: Option<ElemType>) -> String {
+    let own = elem.filter(|ty| galopvm_stdlib::member_names(*ty).contains(&name));
+    let instead = match (name, own) {
+        ("length" | "len" | "size" | "shape" | "count", None) => "`length xs`".into(),
+        ("map" | "filter" | "any" | "all", _) => format!("`{name} f xs`"),
+        ("reduce" | "fold", _) => "`reduce f start xs`".into(),
+        ("append" | "push", _) => "`xs ++ [x]`".into(),
+        (_, Some(ty)) => format!("`{ty}.{name} x`"),
+        (_, None) => format!("`{name} x`"),
+    };
+    format!("there are no methods: functions are written in front of what they take, {instead}")
+}
+
+/// The hint for an operator of numbers that meets an array.
+pub fn of_elements(op: &str) -> String {
+    format!("`map ({op} x) xs` does it with each element, `map2 ({op}) xs ys` with those of two arrays")
+}
+
 /// The hint for a word that stands between two values, as an operator of other languages.
 pub fn of_infix(word: &str) -> Option<&'static str> {
     Some(match word {
@@ -165,6 +184,9 @@ pub fn of_token(found: &str, expected: &str) -> Option<&'static str> {
         "if" if declares => "the condition comes first: `if c then a else b`",
         "?" => "`if c then a else b`",
         "->" if declares => "a field is `x.a`",
+        "->" if expected.starts_with("a parameter") => {
+            "the type of the result stands behind a colon: `def f (x: i32): i32 = x`"
+        }
         "|" if declares => "constructors begin with `#`: `type colour = #red | #green`",
         "|" if expected.starts_with("a parameter") => "there are no guards: `if c then a else b`",
         "=" if declares => "names are bound by `let x = .. in ..`, and defined by `def x = ..`",
@@ -173,7 +195,7 @@ pub fn of_token(found: &str, expected: &str) -> Option<&'static str> {
         "for" if expected == "`]`" => {
             "there are no comprehensions: `map (\\x -> ..) xs`, and `filter` in front of it"
         }
-        "for" | "while" | "do" if expected == "an expression" => LOOP,
+        "for" | "while" | "do" if expected == "an expression" || expected.starts_with("`in`") => LOOP,
         "case" | "switch" if expected == "an expression" => {
             "`match x case #a -> .. case #b -> ..` tells cases apart"
         }

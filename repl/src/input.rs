@@ -103,7 +103,7 @@ impl Values {
             Kind::Values => {
                 let mut reader = Reader::of_input(memory, &self.input);
                 let taken = take(memory, &mut reader, wanted, values);
-                return taken.map_err(|error| self.wrong_value(&error, &wanted.signature()));
+                return taken.map_err(|error| self.wrong_value(&error, &wanted.signature_at(values.len())));
             }
             Kind::Table => {
                 Table::of(memory, self.input.bytes()).and_then(|table| columns::read(memory, &table, left))
@@ -289,7 +289,8 @@ pub fn read(
     let wanted = Wanted::of(session, entry);
     let mut values = Vec::new();
     let taken = take(session.memory(), &mut reader, &wanted, &mut values);
-    taken.map_err(|error| Failure::User(located(name, input, &error, &wanted.signature())))?;
+    let hint = wanted.signature_at(values.len());
+    taken.map_err(|error| Failure::User(located(name, input, &error, &hint)))?;
     enough(name, &wanted, values)
 }
 

@@ -60,6 +60,17 @@ impl<'e> Wanted<'e> {
         param.map(|(_, ty)| &**ty)
     }
 
+    /// As its source says it, and which parameter the value of this number is for.
+    pub fn signature_at(&self, value: usize) -> String {
+        let read = self.params.iter().rposition(|(start, _)| *start <= value);
+        match read.and_then(|param| self.entry.params.get(param)) {
+            Some(param) if self.entry.params.len() > 1 && !param.name.is_empty() => {
+                format!("this is for `{}: {}`; {}", param.name, param.ty, self.signature())
+            }
+            _ => self.signature(),
+        }
+    }
+
     /// As its source says it.
     pub fn signature(&self) -> String {
         signature(self.entry)

@@ -8,6 +8,7 @@ mod derivatives;
 mod differential;
 mod examples;
 mod extents;
+mod failures;
 mod fused;
 mod generate;
 mod handwritten;

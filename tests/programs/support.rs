@@ -3,8 +3,8 @@
 use galopvm::{BackendChoice, CpuMode, Engine, Memory, Route, Switch, Switches, Value};
 use galopvm_base::{ElemType, Scalar};
 use galopvm_jit::X86Backend;
-use galopvm_kir::{Backend, Compiled, Refusal, Rhs, Unit};
-use galopvm_runtime::Array;
+use galopvm_kir::{Backend, Compiled, Machine, Reference, Refusal, Rhs, Unit};
+use galopvm_runtime::{Array, Tiering};
 use galopvm_testkit::{Layout, Random};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -187,4 +187,22 @@ impl Backend for WithoutScans {
         }
         X86Backend::default().compile(unit)
     }
+}
+
+/// Code for everything by each back end of the CPU, and none.
+pub fn tierings() -> Vec<Tiering> {
+    let mut backends: Vec<Arc<dyn Backend>> = vec![Arc::new(Reference)];
+    if X86Backend::is_available() {
+        backends.push(Arc::new(X86Backend::default()));
+    }
+    let machine =
+        Machine { threads: 2, vectors: X86Backend::greatest_mode().vectors(), ..Machine::default() };
+    let compiled = |backend| Tiering {
+        backends: vec![backend],
+        machine: machine.clone(),
+        threshold: 1,
+        always: true,
+        ..Tiering::interpreter()
+    };
+    backends.into_iter().map(compiled).chain([Tiering::interpreter()]).collect()
 }

@@ -1,10 +1,9 @@
 //! What a program shows is what it has at that place: an array that is shown while it is being built in a place of its own,
 //! changed, carried by a loop or read by a fused group is shown as it is then, whatever is switched on.
 
+use super::support::tierings;
 use galopvm::{Program, Scalar, Switch, Switches, Value};
-use galopvm_jit::X86Backend;
-use galopvm_kir::{Backend, Machine, Reference};
-use galopvm_runtime::{Options, Session, ShowSink, Shown, Tiering};
+use galopvm_runtime::{Options, Session, ShowSink, Shown};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Programs that show arrays whose memory somebody else wants.
@@ -94,23 +93,6 @@ fn outcomes(text: &str, options: Options) -> Vec<String> {
     let outcomes = [0, 3, 3, 2, 8, 0].into_iter().map(call).collect();
     assert_eq!(session.violation(), None, "the checker refuses what was decided\n{text}");
     outcomes
-}
-
-fn tierings() -> Vec<Tiering> {
-    let mut backends: Vec<Arc<dyn Backend>> = vec![Arc::new(Reference)];
-    if X86Backend::is_available() {
-        backends.push(Arc::new(X86Backend::default()));
-    }
-    let machine =
-        Machine { threads: 2, vectors: X86Backend::greatest_mode().vectors(), ..Machine::default() };
-    let compiled = |backend| Tiering {
-        backends: vec![backend],
-        machine: machine.clone(),
-        threshold: 1,
-        always: true,
-        ..Tiering::interpreter()
-    };
-    backends.into_iter().map(compiled).chain([Tiering::interpreter()]).collect()
 }
 
 #[test]

@@ -15,16 +15,13 @@ use crate::names::{GlobalId, ViewId};
 use crate::syntax::ast::*;
 use crate::types::{Checker, Scheme, Size, Type};
 use galopvm_base::diagnostic::Severity;
-use galopvm_base::{Diagnostic, ElemType, ScalarOp, Span};
+use galopvm_base::{Diagnostic, ScalarOp, Span};
 use galopvm_bytecode::{Entry, EntryValue, Form, FuncId};
 use std::collections::HashMap;
 use std::rc::Rc;
 
 /// A value, or the reason there is none.
 pub(super) type Built<T> = Result<T, Box<Diagnostic>>;
-
-/// How entry points refuse arguments whose extents contradict each other.
-const ENTRY_MESSAGE: &str = "Entry point arguments have invalid sizes.";
 
 /// A function that has been built for arguments of some structure.
 #[derive(Clone)]
@@ -219,7 +216,7 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
         let bind = self.checker.names.globals[id].bind;
         let span = bind.name.at.span;
         let mut args = self.begin_entry(signature, span);
-        self.check_arguments(&signature.scheme, &signature.params, &args);
+        self.check_arguments(bind, signature, &args);
         // A definition may have fewer parameters than its type: `def main = map f`.
         let more = args.split_off(bind.params.len().min(args.len()));
         let value = self.expand_in(id, &Use::none(), args, Within::default())?;
@@ -242,30 +239,46 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
         let span = bind.name.at.span;
         let mut params = Vec::new();
         for (i, ty) in signature.params.iter().enumerate() {
-            let name = bind.params.get(i).and_then(written_name);
-            let name = name.map_or_else(|| format!("arg{i}"), str::to_string);
-            params.push(self.entry_value(name, ty, span)?);
+            params.push(self.entry_value(parameter_name(bind, i), ty, span)?);
         }
         self.finish_entry(bind.name.text, params, &signature.result, values, span)
     }
 
     /// Checks that the extents of an entry point's arguments agree with each other and with their types.
-    fn check_arguments(&mut self, scheme: &Scheme, types: &[Type], args: &[Value<'a>]) {
+    fn check_arguments(&mut self, bind: &ValBind<'a>, signature: &Signature, args: &[Value<'a>]) {
+        let Signature { scheme, params, .. } = signature;
         let mut ctx = Context::empty();
         self.bind_arguments(&mut ctx, &scheme.ty, args, &|id| scheme.params.iter().any(|p| p.id() == id));
-        let mut fits = Atom::bool(true);
-        for (ty, arg) in types.iter().zip(args) {
+        for (i, (ty, arg)) in params.iter().zip(args).enumerate() {
+            let shown = self.checker.vars.show(ty);
+            let is_array = matches!(self.transparent(ty), Type::Array(..));
+            let argument =
+                format!("{}`{}`", if is_array { "" } else { "an array in " }, parameter_name(bind, i));
+            let outer = std::mem::replace(&mut self.fun.span, bind.params.get(i).map(|pat| pat.at.span));
             self.walk_sizes(ty, arg, 0, &mut |b, size, parts, dim| {
                 let Some(wanted) = b.size(size, &ctx) else { return };
+                let size = match b.checker.vars.resolve_size(size) {
+                    Size::Const(_) => String::new(),
+                    size => format!("{} = ", b.checker.vars.show_size(&size)),
+                };
+                let place = match dim {
+                    0 => String::new(),
+                    1 => " in a row".into(),
+                    _ => format!(" in dimension {}", dim + 1),
+                };
+                let message = format!(
+                    "Entry point arguments have invalid sizes: {argument} has {{}} elements{place}, but its type {} has {size}{{}}.",
+                    shown.replace("{}", "{ }")
+                );
                 for part in parts {
                     let found = b.fun.dim(*part, dim);
                     let equal = b.fun.size_op(ScalarOp::Eq, found, wanted);
-                    fits = b.fun.scalar(ScalarOp::And, ElemType::Bool, &[fits, equal]);
+                    b.fun.assert(equal, message.clone(), vec![found, wanted]);
                     b.fun.know(*part, dim, wanted);
                 }
             });
+            self.fun.span = outer;
         }
-        self.fun.assert(fits, ENTRY_MESSAGE.to_string(), Vec::new());
     }
 
     fn finish_entry(
@@ -345,6 +358,12 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
             _ => self.refuse(span, "a tuple or function where one value is needed"),
         }
     }
+}
+
+/// What messages and hosts call a parameter of an entry point.
+fn parameter_name(bind: &ValBind<'_>, index: usize) -> String {
+    let name = bind.params.get(index).and_then(written_name);
+    name.map_or_else(|| format!("arg{index}"), str::to_string)
 }
 
 /// The name in a parameter.

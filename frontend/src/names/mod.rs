@@ -127,6 +127,8 @@ pub struct Names<'a, 's> {
     pub frame: Frame<'a>,
     /// Names that the file defines further below, and where.
     pub later: IdMap<&'a str, Span>,
+    /// Where the syntax of the file is wrong.
+    pub(crate) misread: Vec<Span>,
     /// Types that only the compiler defines, such as accumulators.
     pub builtin_types: HashMap<&'static str, AbbrId>,
     /// Imported files by path; none while one is being read.
@@ -157,6 +159,7 @@ impl<'a, 's> Names<'a, 's> {
             next_id: 0,
             frame: Frame::default(),
             later: IdMap::default(),
+            misread: Vec::new(),
             builtin_types: HashMap::new(),
             files: HashMap::new(),
             confined: None,

@@ -5,7 +5,7 @@ use super::lookup::Found;
 use super::{GlobalId, ModVal, Names, Res, Use, closest};
 use crate::habits;
 use crate::syntax::ast::*;
-use galopvm_base::{Diagnostic, ElemType};
+use galopvm_base::{Diagnostic, ElemType, Span};
 use std::rc::Rc;
 
 /// The walk, with the local names in scope.
@@ -225,8 +225,21 @@ impl<'a> Walk<'_, 'a, '_> {
         Some(module)
     }
 
+    /// True directly in front of an error of the syntax, which says what is wrong here: `x = 3`.
+    fn precedes_misread(&self, at: Span) -> bool {
+        self.names.misread.iter().any(|wrong| {
+            let between = Span { start: at.end, end: wrong.start, ..at };
+            wrong.file == at.file
+                && at.end <= wrong.start
+                && self.names.sources.snippet(between).trim_matches([' ', '\t']).is_empty()
+        })
+    }
+
     fn unknown(&mut self, name: &Name<'a>, qualified: bool) {
         let at = name.at.span;
+        if self.precedes_misread(at) {
+            return;
+        }
         if self.defining.contains(&name.text) {
             let diagnostic = Diagnostic::error(at, format!("Unknown name \"{}\"", name.text))
                 .with_label(format!("`{}` is being defined here and does not see itself", name.text))

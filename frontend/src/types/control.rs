@@ -52,7 +52,7 @@ impl<'a> Checker<'a, '_, '_> {
             }
             ExpKind::LetFun { fun, body } => {
                 let scheme = self.local_function(fun);
-                self.vars.names.insert(fun.name.at.id, fun.name.text.to_string());
+                self.vars.written(fun.name.at, fun.name.text);
                 self.locals.insert(fun.name.at.id, scheme);
                 (LetScope::Function, body)
             }

@@ -18,6 +18,7 @@ impl<'a> Checker<'a, '_, '_> {
             None => {}
         }
         let bind = self.names.globals[id].bind;
+        let diagnostics = self.names.diagnostics.len();
         self.names.resolve(id);
         let outer = (
             std::mem::take(&mut self.pending),
@@ -26,7 +27,7 @@ impl<'a> Checker<'a, '_, '_> {
             std::mem::take(&mut self.size_binders),
             self.vars.take_absorbed(),
         );
-        let scheme = self.definition(id, bind);
+        let scheme = self.definition(id, bind, diagnostics);
         self.pending = outer.0;
         self.vars.level = outer.1;
         self.hidden = outer.2;
@@ -49,11 +50,11 @@ impl<'a> Checker<'a, '_, '_> {
         !declared && matches!(checking, Some(GlobalState::Checking(scheme)) if scheme.params.is_empty())
     }
 
-    fn definition(&mut self, id: GlobalId, bind: &'a ValBind<'a>) -> Scheme {
+    /// `diagnostics` were there before its names were looked up.
+    fn definition(&mut self, id: GlobalId, bind: &'a ValBind<'a>, diagnostics: usize) -> Scheme {
         let mark = self.vars.mark();
         let unknowns = self.vars.unknown_mark();
-        let diagnostics = self.names.diagnostics.len();
-        self.vars.names.insert(bind.name.at.id, bind.name.text.to_string());
+        self.vars.written(bind.name.at, bind.name.text);
         self.vars.level += 1;
         // What the body sees of the definition itself may mention everything in it.
         let level = std::mem::replace(&mut self.vars.level, u32::MAX);
@@ -69,7 +70,11 @@ impl<'a> Checker<'a, '_, '_> {
         {
             self.mismatch(bind.name.at.span, &own.ty, &ty, &clash, &Context::Being("its own uses"));
         }
+        let sure = self.defaulted.len();
         self.settle(mark, Some(&ty));
+        if let Some(guess) = self.defaulted.get(sure) {
+            self.guesses.insert(id, *guess);
+        }
         let ty = self.vars.zonk(&ty);
         let scheme = self.generalise(bind, ty);
         self.finish(mark, diagnostics);
@@ -111,9 +116,9 @@ impl<'a> Checker<'a, '_, '_> {
 
     /// The type of an expression that is not part of a definition.
     pub fn expression(&mut self, exp: &'a Exp<'a>) -> Type {
+        let diagnostics = self.names.diagnostics.len();
         self.names.resolve_exp(exp);
         let outer = std::mem::take(&mut self.pending);
-        let diagnostics = self.names.diagnostics.len();
         let mark = self.vars.mark();
         let ty = self.infer(exp);
         let function = matches!(self.vars.resolve(&ty), Type::Arrow(..));

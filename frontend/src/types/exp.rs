@@ -5,6 +5,7 @@ use super::operators::logic;
 use super::report::Context;
 use super::vars::{Constraint, SizeOrigin, type_set};
 use super::{Checker, Literal, Size, Type};
+use crate::habits;
 use crate::names::Res;
 use crate::syntax::ast::*;
 use galopvm_base::{Diagnostic, ElemType, Span};
@@ -281,6 +282,11 @@ impl<'a> Checker<'a, '_, '_> {
             // Calls of a function by itself are polymorphic in sizes.
             ty = self.open_sizes(&ty, span, &mut Vec::new());
         }
+        if let Res::Global(global) = used.res
+            && self.guesses.contains_key(&global)
+        {
+            self.pending.guessed.push((span, global));
+        }
         if !scheme.params.is_empty() {
             self.instances.insert(id, instance);
             self.pending.recent_uses.push(id);
@@ -326,7 +332,13 @@ impl<'a> Checker<'a, '_, '_> {
                     field.text,
                     self.vars.show(&other)
                 );
-                self.report(Diagnostic::error(field.at.span, text));
+                let elem = match other {
+                    Type::Prim(elem) => Some(elem),
+                    _ => None,
+                };
+                self.report(
+                    Diagnostic::error(field.at.span, text).with_hint(habits::of_method(field.text, elem)),
+                );
                 Type::Error
             }
         }
@@ -391,13 +403,13 @@ impl<'a> Checker<'a, '_, '_> {
         let fits = self.vars.unify(&wanted, ty).is_ok();
         if !fits {
             let shown = self.vars.show(ty);
-            self.report(
-                Diagnostic::error(
-                    span,
-                    format!("Cannot apply \"{op}\" to \"{}\" (invalid type).", self.snippet(span)),
-                )
-                .with_label(format!("expected {}, found `{shown}`", super::show::set_name(set))),
-            );
+            let text = format!("Cannot apply \"{op}\" to \"{}\" (invalid type).", self.snippet(span));
+            let mut diagnostic = Diagnostic::error(span, text)
+                .with_label(format!("expected {}, found `{shown}`", super::show::set_name(set)));
+            if matches!(self.vars.resolve(ty), Type::Array(..)) {
+                diagnostic = diagnostic.with_hint(habits::of_elements(op));
+            }
+            self.report(diagnostic);
         }
         fits
     }

@@ -65,6 +65,8 @@ struct Pending<'a> {
     /// Results of branches, which must be data.
     results: Vec<(Span, Type, &'static str, &'static str)>,
     loop_parameters: Vec<(Span, Type)>,
+    /// Where definitions are used that have types by default, and which.
+    guessed: Vec<(Span, GlobalId)>,
 }
 
 /// The checker and what it found out.
@@ -90,6 +92,8 @@ pub struct Checker<'a, 'n, 's> {
     pub bindings: IdMap<AbbrId, TypeBinding>,
     /// Places in types of definitions where nothing but a default decided.
     pub defaulted: Vec<(Span, ElemType)>,
+    /// The first of them in each definition that has any.
+    guesses: IdMap<GlobalId, (Span, ElemType)>,
     /// Typed holes.
     pub holes: Vec<NodeId>,
     /// Abstract types and parametric modules that the module type being matched asks for.
@@ -134,6 +138,7 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
             module_path: Vec::new(),
             bindings,
             defaulted: Vec::new(),
+            guesses: IdMap::default(),
             holes: Vec::new(),
             abstract_types: 0,
             refined_types: Vec::new(),
@@ -153,7 +158,7 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
     }
 
     pub(crate) fn bind(&mut self, name: &Name<'a>, ty: Type) {
-        self.vars.names.insert(name.at.id, name.text.to_string());
+        self.vars.written(name.at, name.text);
         self.vars.bind_level(name.at.id);
         self.locals.insert(name.at.id, Scheme::mono(ty));
     }
@@ -172,7 +177,7 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
             match param {
                 TypeParam::Size(name) => self.bind(name, Type::SIZE),
                 TypeParam::Type(lifted, name) => {
-                    self.vars.names.insert(name.at.id, name.text.to_string());
+                    self.vars.written(name.at, name.text);
                     self.vars.lifted.insert(name.at.id, *lifted);
                     self.vars.bind_level(name.at.id);
                 }

@@ -24,7 +24,7 @@ impl<'a> Checker<'a, '_, '_> {
     fn pat_kind(&mut self, pat: &'a Pat<'a>, ty: &Type, anonymous: Anonymous) -> Type {
         match pat.kind {
             PatKind::Id(name) => {
-                self.vars.names.insert(pat.at.id, name.to_string());
+                self.vars.written(pat.at, name);
                 self.vars.bind_level(pat.at.id);
                 self.locals.insert(pat.at.id, Scheme::mono(ty.clone()));
                 ty.clone()

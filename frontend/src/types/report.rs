@@ -3,7 +3,9 @@
 use super::show::set_name;
 use super::unify::Clash;
 use super::vars::type_set;
-use super::{Checker, Type};
+use super::{Checker, Size, Type};
+use crate::habits;
+use crate::syntax::ast::NodeId;
 use galopvm_base::{Diagnostic, ElemType, Span};
 use std::rc::Rc;
 
@@ -39,6 +41,16 @@ pub(crate) enum Context {
     Being(&'static str),
     /// The same, with the place of the other side.
     With(&'static str, Span),
+}
+
+impl Context {
+    /// Where the operator or function stands.
+    fn place(&self) -> Option<Span> {
+        match self {
+            Context::Apply { place, .. } => Some(*place),
+            _ => None,
+        }
+    }
 }
 
 fn join(names: &[Rc<str>], prefix: &str) -> String {
@@ -120,8 +132,12 @@ impl Checker<'_, '_, '_> {
         let reason = self.reason(clash);
         let mut diagnostic = Diagnostic::error(span, format!("{head} {reason}"))
             .with_label(format!("expected `{want}`, found `{have}`"));
-        let operator = matches!(context, Context::Apply { function, .. } if is_operator(function));
-        diagnostic = self.hinted(diagnostic, &wanted, &found, clash, operator);
+        let applied = match context {
+            Context::Apply { function, .. } => Some(function.as_str()),
+            _ => None,
+        };
+        let operator = applied.is_some_and(is_operator);
+        diagnostic = self.hinted(diagnostic, &wanted, &found, clash, applied);
         diagnostic = match context {
             Context::Apply { place, .. } => {
                 diagnostic.with_place(*place, if operator { "the operator" } else { "the function" })
@@ -137,7 +153,66 @@ impl Checker<'_, '_, '_> {
             Context::With(_, place) => diagnostic.with_place(*place, "because of this"),
             Context::Body(None) | Context::Pattern | Context::Size | Context::Being(_) => diagnostic,
         };
+        diagnostic = self.with_guess(diagnostic, &wanted, &found, context);
         self.report(diagnostic);
+    }
+
+    /// Different names in two sizes that are spelled alike.
+    fn namesakes(&self, a: &Size, b: &Size) -> Option<(NodeId, NodeId)> {
+        let names = |size: &Size| {
+            let mut names = Vec::new();
+            self.vars.each_part(size, &mut |part| {
+                if let Size::Name(id) = part {
+                    names.push(*id);
+                }
+            });
+            names
+        };
+        let others = names(b);
+        let spelled = |id: &NodeId| self.vars.names.get(id);
+        names(a).into_iter().find_map(|id| {
+            let namesake = others.iter().find(|other| **other != id && spelled(other) == spelled(&id));
+            namesake.map(|other| (id, *other))
+        })
+    }
+
+    /// Tells of a definition that is part of the clash and has its type by default only.
+    fn with_guess(
+        &self,
+        diagnostic: Diagnostic,
+        wanted: &Type,
+        found: &Type,
+        context: &Context,
+    ) -> Diagnostic {
+        let (at, operator) = (diagnostic.span, context.place());
+        let takes_part = |used: &Span| {
+            let is_operand = operator.is_some_and(|operator| {
+                let between = Span { start: used.end, end: operator.start, ..operator };
+                used.file == operator.file
+                    && used.end <= operator.start
+                    && self
+                        .names
+                        .sources
+                        .snippet(between)
+                        .trim_matches([' ', '\n', '\t', '\r', ')'])
+                        .is_empty()
+            });
+            let is_inside = used.file == at.file && at.start <= used.start && used.end <= at.end;
+            is_operand || is_inside
+        };
+        let guess = self.pending.guessed.iter().rev().find_map(|(used, id)| {
+            let (place, ty) = self.guesses[id];
+            let clashes = [wanted, found].iter().any(|side| matches!(side, Type::Prim(prim) if *prim == ty));
+            (clashes && takes_part(used)).then_some((place, ty, id))
+        });
+        let Some((place, ty, id)) = guess else { return diagnostic };
+        let name = self.names.globals[*id].bind.name.text;
+        diagnostic
+            .with_place(
+                place,
+                format!("nothing says what type this number has: `{name}` got {ty} by default"),
+            )
+            .with_hint(format!("write the type of `{name}`"))
     }
 
     pub(crate) fn reason(&self, clash: &Clash) -> String {
@@ -212,9 +287,10 @@ impl Checker<'_, '_, '_> {
         wanted: &Type,
         found: &Type,
         clash: &Clash,
-        operator: bool,
+        applied: Option<&str>,
     ) -> Diagnostic {
         let vars = &self.vars;
+        let operator = applied.is_some_and(is_operator);
         match (clash, vars.resolve(wanted), vars.resolve(found)) {
             (_, Type::Prim(want), Type::Prim(have)) => match conversion(want, have, operator) {
                 Some(hint) => diagnostic.with_hint(hint),
@@ -225,16 +301,40 @@ impl Checker<'_, '_, '_> {
             {
                 diagnostic.with_hint(format!("an integer becomes a float so: `f64.{want} e`"))
             }
+            (_, Type::Prim(_) | Type::Var(_), Type::Array(..))
+            | (_, Type::Array(..), Type::Prim(_) | Type::Var(_))
+                if operator =>
+            {
+                diagnostic.with_hint(habits::of_elements(applied.unwrap_or_default()))
+            }
+            (_, Type::Record(fields), Type::Prim(_) | Type::Var(_) | Type::Array(..))
+                if applied.is_some() && fields.len() > 1 && Type::is_tuple(&fields) =>
+            {
+                diagnostic.with_hint("it takes a tuple, which is written `(a, b)`")
+            }
+            (_, Type::Prim(_) | Type::Array(..), Type::Record(fields))
+                if applied.is_some() && !operator && fields.len() > 1 && Type::is_tuple(&fields) =>
+            {
+                diagnostic.with_hint("this is one tuple; several arguments follow each other, `f a b`")
+            }
             (Clash::Size(a, b), _, _) => {
                 let mut diagnostic = diagnostic;
                 for size in [a, b] {
-                    if let super::Size::Name(id) = vars.resolve_size(size)
+                    if let Size::Name(id) = vars.resolve_size(size)
                         && let Some(unknown) = vars.unknowns.get(&id)
                         && unknown.span.end > unknown.span.start
                     {
                         let name = vars.show_size(size);
                         diagnostic = diagnostic
                             .with_place(unknown.span, format!("\"{name}\" is {} here", unknown.text));
+                    }
+                }
+                if let Some((id, other)) = self.namesakes(a, b) {
+                    let name = vars.names.get(&id).cloned().unwrap_or_default();
+                    for (id, which) in [(id, "one"), (other, "the other")] {
+                        if let Some(place) = vars.places.get(&id) {
+                            diagnostic = diagnostic.with_place(*place, format!("{which} `{name}`"));
+                        }
                     }
                 }
                 diagnostic.with_hint(format!(

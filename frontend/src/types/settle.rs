@@ -116,15 +116,7 @@ impl Checker<'_, '_, '_> {
             };
             let is_finite = |scalar: Option<Scalar>| scalar.is_none_or(|scalar| scalar.as_f64().is_finite());
             let fits = match literal.number {
-                Number::Int(value) if ty.is_int() => {
-                    let greatest = if ty.is_signed() { (ty.mask() >> 1) as u128 } else { ty.mask() as u128 };
-                    let least = match (literal.negated, ty.is_signed()) {
-                        (true, true) => greatest + 1,
-                        (true, false) => 0,
-                        (false, _) => greatest,
-                    };
-                    value <= least
-                }
+                Number::Int(value) if ty.is_int() => value <= ty.reach(literal.negated).into(),
                 Number::Float(text) if ty.is_float() => is_finite(parse_float(ty, text)),
                 Number::Int(value) if ty.is_float() => is_finite(parse_float(ty, &value.to_string())),
                 _ => true,

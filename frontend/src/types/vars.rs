@@ -8,7 +8,7 @@
 use super::ty::{
     Instance, OpaqueId, Scheme, SchemeParam, Size, SizeExp, SizeVar, Type, TypeArgument, TypeVar,
 };
-use crate::syntax::ast::{Lifted, NodeId};
+use crate::syntax::ast::{At, Lifted, NodeId};
 use galopvm_base::{ElemType, IdMap, IdVec, Span};
 use std::rc::Rc;
 
@@ -149,6 +149,8 @@ pub struct Vars {
     pub(super) sizes: IdVec<SizeVar, SizeState>,
     /// Names of type parameters and of variables that sizes mention.
     pub names: IdMap<NodeId, String>,
+    /// Where the source binds them; the others have no place.
+    pub places: IdMap<NodeId, Span>,
     /// Abstract types.
     pub opaques: IdVec<OpaqueId, Opaque>,
     /// The levels of names bound inside definitions; others are visible everywhere.
@@ -209,6 +211,12 @@ impl Vars {
     pub fn size_from(&mut self, origin: SizeOrigin, absorbs: bool) -> Size {
         let level = self.level;
         Size::Var(self.sizes.push(SizeState::Free { level, origin, absorbs }))
+    }
+
+    /// A name that the source binds.
+    pub fn written(&mut self, at: At, name: &str) {
+        self.names.insert(at.id, name.to_string());
+        self.places.insert(at.id, at.span);
     }
 
     /// A name that no node has.

@@ -2,6 +2,7 @@
 
 use super::table::shortened;
 use galopvm::{ElemType, Scalar};
+use galopvm_runtime::data::misfit;
 
 /// Why a cell is not what a column holds: what is wrong, and what to do.
 #[derive(Debug, PartialEq)]
@@ -77,23 +78,13 @@ fn float(text: &str, elem: ElemType, decimal_comma: bool) -> Option<Scalar> {
     (!number.is_infinite() || text.contains(['i', 'I'])).then_some(scalar)
 }
 
-/// The least and the greatest number of a type of integers.
-fn range(elem: ElemType) -> (i128, i128) {
-    let bits = 8 * elem.bytes() as u32;
-    if elem.is_signed() {
-        (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1)
-    } else {
-        (0, (1i128 << bits) - 1)
-    }
-}
-
 fn integer(text: &str, elem: ElemType) -> Option<Scalar> {
     let number = match text.parse::<i64>() {
         Ok(number) => i128::from(number),
         Err(_) => text.parse().ok()?,
     };
-    let (least, greatest) = range(elem);
-    (least..=greatest).contains(&number).then(|| Scalar::new(elem, number as u64))
+    let fits = number.unsigned_abs() <= elem.reach(number < 0).into();
+    fits.then(|| Scalar::new(elem, number as u64))
 }
 
 fn refused(text: &str, elem: ElemType, decimal_comma: bool) -> Refused {
@@ -118,11 +109,7 @@ fn refused(text: &str, elem: ElemType, decimal_comma: bool) -> Refused {
             refused(format!("`{text}` is too large for {elem}"), hint)
         }
         Some(_) if is_whole => {
-            let (least, greatest) = range(elem);
-            refused(
-                format!("`{text}` does not fit {elem}, which goes from {least} to {greatest}"),
-                "let the program take a larger type, such as i64, or f64",
-            )
+            refused(misfit(&text, elem), "let the program take a larger type, such as i64, or f64")
         }
         Some(_) => refused(
             format!("`{text}` is not an integer, but a value of type {elem} is expected"),

@@ -72,3 +72,5 @@ def main (xs: []i32) = elem 1 xs
 def main (x: i32) = show x
 ==== unit
 def main () = 1
+==== an arrow in front of the result type
+def main (x: i32) -> i32 = x

@@ -103,3 +103,13 @@ def main (xs: []i32) (ys: []i32) = xs + ys
 def main (xs: []f64) = xs * 2
 ==== a lambda with a fat arrow
 def main (xs: []i32) = map (x => x + 1) xs
+==== a for loop behind a let
+def main (n: i64) =
+  let s = 0
+  for i < n do s + i
+==== a method of a number
+def main (x: f64) = x.sqrt()
+==== append as a method
+def main (xs: []i32) = xs.append(3)
+==== reduce as a method
+def main (xs: []i32) = xs.reduce((+), 0)

@@ -135,3 +135,32 @@ def main (x: f64) = pi * x
 def main (x: i32): i32 = ???
 ==== unused result of a let
 def main (x: i32) = let y = x
+==== two sizes of one name
+def main [n] (xs: [n]i32) (m: i64) =
+  let n = m
+  in map2 (+) xs (replicate n 1)
+==== a size hidden by a definition in the function
+def dot [n] (xs: [n]f64) (ys: [n]f64) = f64.sum (map2 (*) xs ys)
+def main [n] (xs: [n]f64) (m: i64) =
+  let f [n] (zs: [n]f64) = dot xs zs
+  in f (replicate m 1)
+==== a number that got its type by default
+def k = 3
+def main (y: f32) = y + k
+==== such a number on the left
+def k = 3
+def main (y: f32) = (k) * y
+==== an error does not bring others about sizes
+def main [n] (xs: [n]i32): i32 = reduce (+) 0 (mpa (+1) xs)
+==== an operator and an array
+def main [n] (xs: [n]f64) = xs * 2
+==== the array on the right
+def main [n] (xs: [n]f64) = 2 * xs
+==== two arrays
+def main [n] (xs: [n]f64) (ys: [n]f64) = xs + ys
+==== arguments for a tuple
+def f (a: i32, b: i32) = a + b
+def main = f 1 2
+==== a tuple for arguments
+def f (a: i32) (b: i32) = a + b
+def main: i32 = f (1, 2)

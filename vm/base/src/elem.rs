@@ -93,6 +93,15 @@ impl ElemType {
         self.bytes() as u32 * 8
     }
 
+    /// How far the integers of this type go from zero: those below it, or those above it.
+    pub const fn reach(self, below: bool) -> u64 {
+        match (self.is_signed(), below) {
+            (true, _) => (self.mask() >> 1) + below as u64,
+            (false, true) => 0,
+            (false, false) => self.mask(),
+        }
+    }
+
     /// The bits an element of this type may occupy in [`crate::Bits`].
     pub const fn mask(self) -> u64 {
         match self {

@@ -27,7 +27,9 @@ fn parse_general(word: &[u8], expected: Option<ElemType>) -> Result<Scalar, Stri
     // A leading point is C's, not Rust's.
     let body = if body.starts_with('.') { format!("0{body}") } else { body.to_string() };
     let negative = text.starts_with('-');
-    let Some(ty) = suffix.or(expected) else {
+    let magnitude = magnitude(&body);
+    // An integer that says no type and that nobody expects is an `i32`.
+    let Some(ty) = suffix.or(expected).or(magnitude.map(|_| ElemType::I32)) else {
         return parse_scalar(&signed(negative, &body)).ok_or_else(unreadable);
     };
     if ty == ElemType::Bool {
@@ -37,11 +39,44 @@ fn parse_general(word: &[u8], expected: Option<ElemType>) -> Result<Scalar, Stri
     if ty.is_int() && !looks_whole {
         return Err(format!("`{text}` is not an integer, but a value of type {ty} is expected"));
     }
+    // As in programs, a number in another base than ten spells bits.
+    let greatest = if is_based(&body) { ty.mask() } else { ty.reach(negative) };
+    if ty.is_int() && magnitude.is_some_and(|value| value > greatest.into()) {
+        return Err(misfit(text, ty));
+    }
     parse_scalar(&signed(negative, &format!("{body}{ty}"))).ok_or_else(unreadable)
+}
+
+/// What is wrong with an integer that its type does not have.
+pub fn misfit(text: &str, ty: ElemType) -> String {
+    let least = match ty.reach(true) {
+        0 => "0".to_string(),
+        below => format!("-{below}"),
+    };
+    format!("`{text}` does not fit {ty}, which goes from {least} to {}", ty.reach(false))
+}
+
+/// The value of an integer's digits, or more than any type has if they are too many.
+fn magnitude(body: &str) -> Option<u128> {
+    let (radix, digits) = match is_based(body) {
+        true if is_hexadecimal(body) => (16, &body[2..]),
+        true => (2, &body[2..]),
+        false => (10, body),
+    };
+    let mut value = 0u128;
+    for digit in digits.chars().filter(|digit| *digit != '_') {
+        value = value.saturating_mul(radix.into()).saturating_add(digit.to_digit(radix)?.into());
+    }
+    Some(value)
 }
 
 fn signed(negative: bool, body: &str) -> String {
     if negative { format!("-{body}") } else { body.to_string() }
+}
+
+/// True for hexadecimal and binary numbers.
+fn is_based(body: &str) -> bool {
+    is_hexadecimal(body) || body.starts_with("0b") || body.starts_with("0B")
 }
 
 fn is_hexadecimal(body: &str) -> bool {
@@ -133,6 +168,10 @@ fn parse_decimal(word: &[u8], expected: Option<ElemType>) -> Option<Scalar> {
     };
     let ty = suffix.or(expected).unwrap_or(if is_float { ElemType::F64 } else { ElemType::I32 });
     if ty.is_int() {
+        // The general path says why not.
+        if digits > ty.reach(negative) {
+            return None;
+        }
         let value = if negative { digits.wrapping_neg() } else { digits };
         return (!is_float).then(|| Scalar::new(ty, value));
     }

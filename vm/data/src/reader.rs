@@ -274,6 +274,7 @@ impl<'a> Reader<'a> {
                     counts[rank - 1] += self.row(&mut elem, &mut elements)?;
                     need_comma = true;
                 }
+                None if depth == rank => return Err(self.unexpected("a value")),
                 _ => return Err(self.unexpected("`[`")),
             }
         }

@@ -12,7 +12,7 @@ use galopvm_base::{Bits, ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, CodeBlock, Def, Instr, Operand, RegId};
 use galopvm_lmad::Lmad;
 use galopvm_store::array::{Array, copy_elements, load, store};
-use galopvm_store::error::Trap;
+use galopvm_store::error::{Trap, in_row};
 use smallvec::SmallVec;
 
 /// Iterations between two payments.
@@ -227,7 +227,7 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
             for i in 0..width {
                 let at = index.iter().map(|array| number(array, i));
                 set_rows(registers, items, values, i);
-                self.combine(registers, &mut dests, at, op)?;
+                self.combine(registers, &mut dests, at, op).map_err(|error| in_row(error, i))?;
             }
         }
         put(registers, dsts, dests);
@@ -275,7 +275,7 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
                 registers.set_bits(*element, bucket.load());
             }
             set_rows(registers, items, values, i);
-            self.block(registers, op)?;
+            self.block(registers, op).map_err(|error| in_row(error, i))?;
             for (bucket, result) in buckets.iter_mut().zip(&block.results) {
                 bucket.store(registers.bits(*result));
             }
@@ -399,7 +399,7 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
         for i in 0..width {
             registers.put_all(params.iter().copied(), values);
             set_rows(registers, items, &inputs, i);
-            self.block(registers, body)?;
+            self.block(registers, body).map_err(|error| in_row(error, i))?;
             values = registers.take_all(&block.results);
             registers.release(&registers.prepared.blocks[body].arrays);
         }

@@ -11,7 +11,7 @@ use galopvm_bytecode::{
     BlockId, CodeBlock, FuncId, Instr, Module, Operand, Place, Scope, module::BODY, on_arrays,
 };
 use galopvm_data::Value;
-use galopvm_store::error::{CallSite, ErrorKind, RuntimeError, Trap};
+use galopvm_store::error::{CallSite, ErrorKind, RuntimeError, Trap, open_row};
 use galopvm_store::memory::Memory;
 use galopvm_store::stop::Stop;
 use std::time::Duration;
@@ -210,6 +210,9 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
                 if error.trace.is_empty() || matches!(instr, Instr::Call { .. }) {
                     self.trace(&mut error.trace, registers, block, index);
                 }
+                if let Some(row) = open_row(&mut error) {
+                    row.operator = Some(self.site(registers, block, index));
+                }
                 return Err(error);
             }
             if let Some((_, slots)) = next.filter(|(at, _)| *at == index) {
@@ -238,14 +241,23 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
         block: &CodeBlock,
         index: usize,
     ) {
-        let site = |place: Option<Place>| {
-            let file = place.and_then(|p| self.module.files.get(p.file as usize)).cloned();
-            CallSite { function: registers.code.name.clone(), file, place }
-        };
         match block.place(index) {
-            Some(place) => trace.extend(self.module.call_chain(place).map(|place| site(Some(place)))),
-            None => trace.push(site(None)),
+            Some(place) => {
+                trace.extend(self.module.call_chain(place).map(|place| self.site_of(registers, Some(place))))
+            }
+            None => trace.push(self.site_of(registers, None)),
         }
+    }
+
+    /// Where an instruction comes from.
+    pub(crate) fn site(&self, registers: &Registers<'a>, block: &CodeBlock, index: usize) -> CallSite {
+        let innermost = block.place(index).and_then(|place| self.module.call_chain(place).next());
+        self.site_of(registers, innermost)
+    }
+
+    fn site_of(&self, registers: &Registers<'a>, place: Option<Place>) -> CallSite {
+        let file = place.and_then(|place| self.module.files.get(place.file as usize)).cloned();
+        CallSite { function: registers.code.name.clone(), file, place }
     }
 
     #[inline]

@@ -11,7 +11,7 @@ use crate::{Adviser, Interpreter, Outcome, Registers};
 use galopvm_base::ElemType;
 use galopvm_bytecode::{BlockId, Operand, Operator, RegId, Role};
 use galopvm_store::array::{Array, copy_elements, move_elements, store};
-use galopvm_store::error::Trap;
+use galopvm_store::error::{Trap, in_row};
 use galopvm_store::memory::Memory;
 use smallvec::SmallVec;
 
@@ -118,7 +118,7 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
         let mut targets = targets(scalars);
         for i in 0..width {
             set_rows(registers, &block.params, inputs, i);
-            self.block(registers, body)?;
+            self.block(registers, body).map_err(|error| in_row(error, i))?;
             put_scalars(registers, &mut targets, i, &block.results);
             self.put_arrays(registers, arrays, width, i, &block.results)?;
             registers.release(scope);
@@ -151,7 +151,7 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
                 for (reg, bits) in accumulators.iter().zip(values.of_row(i)) {
                     registers.set_bits(*reg, bits);
                 }
-                self.block(registers, body)?;
+                self.block(registers, body).map_err(|error| in_row(error, i))?;
                 values.put(i, block.results.iter().map(|result| registers.bits(*result)));
                 registers.release(scope);
             }
@@ -162,7 +162,7 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
         for i in 0..width {
             registers.put_all(accumulators.iter().copied(), values);
             set_rows(registers, items, inputs, i);
-            self.block(registers, body)?;
+            self.block(registers, body).map_err(|error| in_row(error, i))?;
             values = registers.take_all(&block.results);
             registers.release(scope);
         }
@@ -182,7 +182,7 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
         let block = &registers.code.blocks[map];
         let scope = &registers.prepared.blocks[map].arrays;
         set_rows(registers, &block.params, inputs, i);
-        self.block(registers, map)?;
+        self.block(registers, map).map_err(|error| in_row(error, i))?;
         registers.move_scalars(&block.results, items.iter().copied());
         registers.release(scope);
         Ok(())
@@ -209,7 +209,7 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
         for i in 0..width {
             registers.put_all(accumulators.iter().copied(), values);
             set_rows(registers, items, inputs, i);
-            self.block(registers, body)?;
+            self.block(registers, body).map_err(|error| in_row(error, i))?;
             put_scalars(registers, &mut targets, i, &shared);
             self.put_arrays(registers, arrays, width, i, &shared)?;
             values = registers.take_all(&block.results);

@@ -15,6 +15,7 @@ use galopvm_base::scalar::eval2;
 use galopvm_base::{Bits, ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, Function, Instr, Operator, RegId, Role};
 use galopvm_store::array::Array;
+use galopvm_store::error::in_rows_from;
 use galopvm_vector::{Fold, FoldStrands, MANY_ROWS, STRANDS, fold, fold_strands, start_of_strand, strided};
 use smallvec::{SmallVec, smallvec};
 
@@ -180,7 +181,8 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
             let part = |array: &Array| array.with_view(array.lmad().triplet(0, from, count, 1));
             let mut rows: Arrays = inputs.iter().map(part).collect();
             if let Some(unit) = items {
-                match self.unit_rows(registers, unit, &Entry::of_rows(count, &rows))? {
+                let made = self.unit_rows(registers, unit, &Entry::of_rows(count, &rows));
+                match made.map_err(|error| in_rows_from(error, from))? {
                     Some(made) => rows = made,
                     None => return Ok(false),
                 }

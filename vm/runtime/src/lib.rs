@@ -19,8 +19,8 @@ pub use galopvm_data as data;
 pub use galopvm_data::Value;
 pub use galopvm_store::memory::available as available_memory;
 pub use galopvm_store::{
-    Array, Block, CallSite, Element, ErrorKind, Given, MappedFile, Memory, MemoryStats, OutOfMemory,
-    RuntimeError, SliceIndex, Trap, f16,
+    Array, Block, CallSite, Element, ErrorKind, FailedRow, Given, MappedFile, Memory, MemoryStats,
+    OutOfMemory, RuntimeError, SliceIndex, Trap, f16,
 };
 
 pub use costs::LazyCosts;

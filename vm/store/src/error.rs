@@ -95,6 +95,15 @@ impl fmt::Display for CallSite {
     }
 }
 
+/// A row of a parallel operator that could not be made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct FailedRow {
+    /// Its number, from 0.
+    pub number: i64,
+    /// The operator; none until whoever executes it has said which it is.
+    pub operator: Option<CallSite>,
+}
+
 /// A run-time error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RuntimeError {
@@ -104,22 +113,45 @@ pub struct RuntimeError {
     pub message: String,
     /// Where, innermost first; empty if no code was running.
     pub trace: Vec<CallSite>,
+    /// In which rows of the operators around that place, innermost first.
+    pub rows: Vec<FailedRow>,
 }
 
 impl RuntimeError {
     /// An error that happened before any code ran.
     pub fn usage(message: impl Into<String>) -> RuntimeError {
-        RuntimeError { kind: ErrorKind::Usage, message: message.into(), trace: Vec::new() }
+        Trap::of_kind(ErrorKind::Usage, message).into()
     }
+}
+
+/// The error, which happened in this row of an operator.
+pub fn in_row(mut error: Box<RuntimeError>, number: i64) -> Box<RuntimeError> {
+    if error.kind == ErrorKind::Program {
+        error.rows.push(FailedRow { number, operator: None });
+    }
+    error
+}
+
+/// The error, whose row was counted from this one on.
+pub fn in_rows_from(mut error: Box<RuntimeError>, first: i64) -> Box<RuntimeError> {
+    if let Some(row) = open_row(&mut error) {
+        row.number += first;
+    }
+    error
+}
+
+/// The row whose operator is not known yet.
+pub fn open_row(error: &mut RuntimeError) -> Option<&mut FailedRow> {
+    error.rows.last_mut().filter(|row| row.operator.is_none())
 }
 
 impl From<Trap> for RuntimeError {
     fn from(trap: Trap) -> RuntimeError {
-        RuntimeError { kind: trap.kind, message: trap.message, trace: Vec::new() }
+        RuntimeError { kind: trap.kind, message: trap.message, trace: Vec::new(), rows: Vec::new() }
     }
 }
 
-/// The message, and the back trace as Futhark's programs print it.
+/// The message, the back trace as Futhark's programs print it, and the rows of operators.
 impl fmt::Display for RuntimeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
@@ -135,6 +167,14 @@ impl fmt::Display for RuntimeError {
                 continue;
             }
             write!(f, "\n{}#{k:<2} {site}", if k == 0 { "-> " } else { "   " })?;
+        }
+        let rows = self.rows.iter().filter_map(|row| Some((row.number, row.operator.as_ref()?)));
+        for (k, (number, operator)) in rows.take(SHOWN).enumerate() {
+            write!(
+                f,
+                "{}At element {number} of the operator at {operator}",
+                if k == 0 { "\n\n" } else { "\n" }
+            )?;
         }
         Ok(())
     }

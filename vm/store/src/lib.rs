@@ -14,6 +14,6 @@ pub mod memory;
 pub mod stop;
 
 pub use array::{Array, Element, SliceIndex};
-pub use error::{CallSite, ErrorKind, RuntimeError, Trap};
+pub use error::{CallSite, ErrorKind, FailedRow, RuntimeError, Trap};
 pub use half::f16;
 pub use memory::{Block, Given, MappedFile, Memory, MemoryStats, OutOfMemory};

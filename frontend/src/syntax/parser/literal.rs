@@ -39,11 +39,10 @@ impl<'a> Parser<'a> {
         let value = if roman { roman_value(&digits[2..]) } else { integer_value(digits) }
             .ok_or_else(|| format!("`{text}` is too large for any integer type"))?;
         let Some(ty) = suffix else { return Ok(ExpKind::Number(Number::Int(value))) };
-        let greatest =
-            if ty.is_signed() { (ty.mask() >> 1) as u128 + u128::from(negated) } else { ty.mask() as u128 };
         // Radix literals spell bit patterns.
-        let greatest =
-            if digits.starts_with("0x") || digits.starts_with("0b") { ty.mask() as u128 } else { greatest };
+        let is_based = digits.starts_with("0x") || digits.starts_with("0b");
+        let below = negated && ty.is_signed();
+        let greatest = u128::from(if is_based { ty.mask() } else { ty.reach(below) });
         let scalar = Scalar::new(ty, value as u64 & ty.mask());
         if value > greatest {
             let span = self.span(token);

@@ -29,6 +29,7 @@ use crate::{Adviser, Interpreter, Outcome, Registers};
 use galopvm_base::Bits;
 use galopvm_bytecode::{BlockId, Def, Operand};
 use galopvm_store::array::Array;
+use galopvm_store::error::{in_row, open_row};
 use operands::{Cell, Input};
 use smallvec::SmallVec;
 use unit::{Base, Left, Origin, Slot, Source};
@@ -258,8 +259,13 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
             .collect();
         if let Err((at, mut error)) = self.execute(unit, slots, &inputs, &mut cells) {
             let (block, index) = unit.origins[at];
-            let block = &registers.code.blocks[block];
-            self.trace(&mut error.trace, registers, block, index as usize);
+            self.trace(&mut error.trace, registers, &registers.code.blocks[block], index as usize);
+            for row_loop in unit.row_loops.iter().filter(|row_loop| row_loop.code.contains(&at)) {
+                error = in_row(error, slots[usize::from(row_loop.counter)] as i64);
+                if let (Some((block, index)), Some(row)) = (row_loop.operator, open_row(&mut error)) {
+                    row.operator = Some(self.site(registers, &registers.code.blocks[block], index as usize));
+                }
+            }
             return Err(error);
         }
         drop(inputs);

@@ -2,7 +2,7 @@
 
 use super::code::Op;
 use super::translate::{Inner, Translator, stored_by_width};
-use super::unit::{Access, Base, Left, Origin, Place, Slot, Source};
+use super::unit::{Access, Base, Left, Origin, Place, RowLoop, Slot, Source};
 use super::{LONG, WIDE};
 use crate::prepare::in_operators;
 use crate::refused::{Made, Refused};
@@ -87,7 +87,7 @@ impl<'a> Translator<'a> {
             self.emit(Op::StoreAt, 0, *access, result)?;
         }
         self.land(outside);
-        self.go_on_counting(start, &[*op])
+        self.end_of_rows(start, &[*op])
     }
 
     /// An operator inside a unit, which leaves scalars.
@@ -182,8 +182,17 @@ impl<'a> Translator<'a> {
             self.emit(stored_by_width(function.regs[reg].elem), *output, counter, value)?;
         }
         let blocks: Vec<BlockId> = operator.blocks().collect();
-        self.go_on_counting(start, &blocks)?;
+        self.end_of_rows(start, &blocks)?;
         Ok(slots)
+    }
+
+    /// The end of a loop over rows.
+    fn end_of_rows(&mut self, start: (Slot, Slot, usize), blocks: &[BlockId]) -> Made<()> {
+        let (counter, bound, over) = start;
+        let code = over..self.unit.code.len();
+        let operator = (self.unit.rows != Some(bound)).then_some(self.origin);
+        self.unit.row_loops.push(RowLoop { code, counter, operator });
+        self.go_on_counting(start, blocks)
     }
 
     /// The row of an array for a turn.

@@ -9,6 +9,7 @@ use super::run::Word;
 use galopvm_base::{Bits, ElemType, ScalarOp};
 use galopvm_bytecode::{BlockId, RegId};
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// The number of a slot.
 pub(super) type Slot = u16;
@@ -80,6 +81,17 @@ pub(super) enum Left {
     Cell(u16),
 }
 
+/// A loop over the rows of an operator.
+#[derive(Debug)]
+pub(super) struct RowLoop {
+    /// Its instructions.
+    pub(super) code: Range<usize>,
+    /// The number of the row.
+    pub(super) counter: Slot,
+    /// The operator, if it is not the one that the unit consists of: of that one these may be some of the rows.
+    pub(super) operator: Option<(BlockId, u32)>,
+}
+
 /// A unit.
 #[derive(Debug, Default)]
 pub struct Unit {
@@ -88,6 +100,8 @@ pub struct Unit {
     pub(super) words: Vec<Word>,
     /// The instruction of the bytecode that each instruction comes from.
     pub(super) origins: Vec<(BlockId, u32)>,
+    /// Its loops over the rows of operators, inner ones first.
+    pub(super) row_loops: Vec<RowLoop>,
     pub(super) constants: Vec<(Slot, Bits)>,
     /// Scalars from outside.
     pub(super) scalars: Vec<(RegId, Slot)>,

@@ -13,7 +13,7 @@ use galopvm_bytecode::{BlockId, CodeBlock, Instr, Operand, Operator, RegId};
 use galopvm_interp::{Adviser, Arrays, Outcome, PIECE, Registers, Way, copy_to, inputs, mismatch, set_rows};
 use galopvm_lmad::Lmad;
 use galopvm_store::array::{Array, Granted};
-use galopvm_store::error::Trap;
+use galopvm_store::error::{Trap, in_row, in_rows_from};
 use galopvm_store::memory::Memory;
 use galopvm_tier::{Met, Part, Rows};
 use smallvec::SmallVec;
@@ -119,7 +119,7 @@ fn scalars_placed<'a>(
     run.adviser.executed(Way::Blocks);
     for i in rows.numbers() {
         set_rows(registers, &block.params, inputs, i);
-        run.block(registers, operator.last_block())?;
+        run.block(registers, operator.last_block()).map_err(|error| in_row(error, i))?;
         for (place, result) in placing.places.iter_mut().flatten().zip(&block.results) {
             let at = place.array().lmad().fix(0, i).offset;
             place.store(at, registers.bits(*result));
@@ -159,7 +159,8 @@ fn in_pieces<'a>(
         for array in inputs {
             parts.push(array.with_view(array.lmad().triplet(0, from, count, 1)));
         }
-        run.interpret_rows(registers, (block, index), count, operator, parts)?;
+        let done = run.interpret_rows(registers, (block, index), count, operator, parts);
+        done.map_err(|error| in_rows_from(error, from))?;
         for (k, dst) in operator.dsts.iter().enumerate() {
             let made = registers.take(Operand::last(dst.0));
             let mut shape = made.shape();
@@ -214,7 +215,7 @@ fn row_by_row<'a>(
         run.adviser.at_row(registers, operator.last_block(), Some(i));
         let outcome = run.block(registers, operator.last_block());
         run.adviser.holding.targets.truncate(before);
-        outcome?;
+        outcome.map_err(|error| in_row(error, i))?;
         for (k, result) in block.results.iter().enumerate() {
             let elem = registers.elem(result.reg);
             if !registers.is_array(result.reg) {
