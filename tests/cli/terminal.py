@@ -126,6 +126,11 @@ def main():
     at.types("a + 1\r")
     at.waits_for(r"2i64")
     at.waits_for(prompt)
+    # Definitions and expressions that are pasted together are each taken by itself, and a definition goes on where it does.
+    at.types("\x1b[200~-- both\ndef sq (x: i64) =\n  x\n  * x\n\nsq 5\nlet y = 3i64\nsq y\n\x1b[201~\r")
+    at.waits_for(r"25i64")
+    at.waits_for(r"9i64")
+    at.waits_for(prompt)
     # An evaluation without end ends with Ctrl-C, and nothing is lost.
     at.types("loop x = 0i32 while x >= 0 do (x + 1) % 1000\r")
     time.sleep(0.5)

@@ -184,6 +184,7 @@ impl Repl {
         };
         let form = evaluation.form.unwrap_or_else(|| components(&values));
         print(&value_text(&form, &values))?;
+        self.it = Some(text.into());
         match telling {
             Telling::Nothing => Ok(()),
             Telling::Time => print(&format!("compiled in {}, evaluated in {}", shown(compiled), shown(ran))),

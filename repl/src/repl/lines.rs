@@ -1,7 +1,7 @@
 //! Where lines come from: a terminal with editing and history, or a pipe.
 
 use super::completion::Completion;
-use super::{history, scope};
+use super::history;
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
 use rustyline::{CompletionType, Config, Editor};
@@ -90,11 +90,11 @@ impl Lines {
     }
 
     /// These names are defined now.
-    pub fn define(&mut self, text: &str) {
+    pub fn define(&mut self, names: Vec<String>) {
         if let Lines::Terminal { editor, .. } = self
             && let Some(completion) = editor.helper_mut()
         {
-            completion.define(scope::names(text));
+            completion.define(names);
         }
     }
 

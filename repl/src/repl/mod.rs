@@ -1,7 +1,8 @@
 //! `galopvm repl`: definitions and expressions at a prompt.
 //!
 //! - `commands.rs`: the table of commands. `lines.rs`: where lines come from. `completion.rs`: what the Tab key completes.
-//!   `filename.rs`: files in what is typed. `reading.rs`: values of files. `history.rs`: where lines are kept. `scope.rs`: what has been defined.
+//!   `typed.rs`: where an input ends. `filename.rs`: files in what is typed. `reading.rs`: values of files. `history.rs`: where lines are
+//!   kept. `scope.rs`: what has been defined.
 //! - `evaluation.rs`: what expressions are, and their values. `inspect.rs`: what the engine makes of them.
 //!   `gradient.rs`: how they change. `numbers.rs`: values as numbers.
 //! - `progress.rs`: what is shown while they take long. `watch.rs`: a file that is loaded whenever it changes.
@@ -25,6 +26,7 @@ mod progress;
 mod reading;
 mod scope;
 mod screen;
+mod typed;
 mod watch;
 
 use crate::failure::{Outcome, complaint, rendered, say};
@@ -32,19 +34,21 @@ use crate::interrupt::Interrupts;
 use crate::settings::Settings;
 use commands::{Argument, Command};
 use evaluation::{DEFINITIONS, Expression, Telling, show};
-use galopvm::{Engine, Error, Memory, Shown};
+use galopvm::{Diagnostic, Engine, Error, Memory, Shown};
 use galopvm_base::{Sources, system_message};
 use lines::{Line, Lines};
 use progress::Progress;
-use scope::{Kind, Scope};
+use scope::Scope;
+use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use typed::{Kind, State};
 
 /// Explore at a prompt: definitions and expressions, evaluated at once
 ///
 /// Definitions are kept; expressions are evaluated and printed. Input goes on over several lines until it is complete;
-/// an empty line ends it early. The history is kept between sessions. Works with piped input, too.
+/// an empty line ends it early (two where a bracket is open). The history is kept between sessions. Works with piped input, too.
 #[derive(clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Args {
@@ -78,6 +82,9 @@ pub fn run(args: Args) -> Outcome {
         before: Vec::new(),
         loaded: None,
         number: 0,
+        waiting: VecDeque::new(),
+        previous: None,
+        it: None,
         // Without a terminal nobody presses keys, and the signal ends galopvm as any other program.
         interrupts: if lines.is_terminal() { Interrupts::listen() } else { Interrupts::default() },
         lines,
@@ -98,6 +105,16 @@ pub fn run(args: Args) -> Outcome {
     repl.run()
 }
 
+/// An input that has been carried out.
+struct Previous {
+    text: String,
+    /// It changed what is defined.
+    defined: bool,
+}
+
+/// What an evaluation is called where nobody else defines that name.
+const IT: &str = "it";
+
 struct Repl {
     engine: Engine,
     /// What the engine was made by.
@@ -109,6 +126,12 @@ struct Repl {
     loaded: Option<PathBuf>,
     /// The number in the prompt.
     number: usize,
+    /// Lines that are there but belong to no input yet.
+    waiting: VecDeque<String>,
+    /// The input before, as long as another line can continue it.
+    previous: Option<Previous>,
+    /// The last expression that had a value, which `it` stands for.
+    it: Option<String>,
     lines: Lines,
     interrupts: Interrupts,
     progress: Progress,
@@ -118,24 +141,23 @@ impl Repl {
     fn run(&mut self) -> Outcome {
         while let Some(input) = self.input()? {
             let text = input.trim();
-            if text.is_empty() || text.lines().all(|line| line.trim_start().starts_with("--")) {
+            if typed::is_blank(text) {
                 continue;
             }
             self.lines.remember(text);
-            match text.strip_prefix(':') {
+            let before = self.before.len();
+            let habit = commands::habit(text).filter(|_| !self.knows(text));
+            match text.strip_prefix(':').map(str::to_string).or(habit) {
                 Some(command) => {
-                    if !self.command(command)? {
+                    if !self.command(&command)? {
                         break;
                     }
                 }
-                None => match commands::habit(text) {
-                    Some(command) if !self.knows(text) => {
-                        if !self.command(&command)? {
-                            break;
-                        }
-                    }
-                    _ => self.input_of_language(text)?,
-                },
+                None => {
+                    self.input_of_language(text)?;
+                    self.previous =
+                        Some(Previous { text: input.clone(), defined: self.before.len() > before });
+                }
             }
             self.number += 1;
         }
@@ -145,44 +167,128 @@ impl Repl {
         Ok(())
     }
 
+    /// The next line: one that waits, or the next one that is typed. What is pasted may be several.
+    fn line(&mut self, prompt: &str) -> io::Result<Line> {
+        if let Some(line) = self.waiting.pop_front() {
+            return Ok(Line::Text(line));
+        }
+        let line = self.lines.next(prompt)?;
+        let Line::Text(text) = line else { return Ok(line) };
+        let mut lines = text.split('\n').map(|line| line.trim_end_matches('\r').to_string());
+        let first = lines.next().unwrap_or_default();
+        self.waiting.extend(lines);
+        Ok(Line::Text(first))
+    }
+
     /// A complete input, possibly of several lines; nothing at the end.
     fn input(&mut self) -> io::Result<Option<String>> {
         let prompt = format!("[{}]> ", self.number);
         let more = format!("{:>1$} ", "|", prompt.len() - 1);
         let mut text = String::new();
         loop {
-            match self.lines.next(if text.is_empty() { &prompt } else { &more })? {
-                Line::End if text.is_empty() => return Ok(None),
-                Line::End => return Ok(Some(text)),
-                Line::Cancelled => text.clear(),
-                Line::Text(line) if text.is_empty() && line.trim().is_empty() => {}
-                Line::Text(line) => {
-                    let ends = line.trim().is_empty();
-                    if !text.is_empty() {
-                        text.push('\n');
-                    }
-                    text.push_str(&line);
-                    let is_command = text.trim_start().starts_with(':');
-                    if ends || is_command || !matches!(scope::kind(&text), Kind::Incomplete) {
-                        return Ok(Some(text));
-                    }
+            let line = match self.line(if text.is_empty() { &prompt } else { &more })? {
+                Line::End => return Ok(Some(text).filter(|text| !text.is_empty())),
+                Line::Cancelled => {
+                    text.clear();
+                    self.waiting.clear();
+                    self.previous = None;
+                    continue;
                 }
+                Line::Text(line) => line,
+            };
+            let is_empty = line.trim().is_empty();
+            if text.is_empty() {
+                let previous = self.previous.take();
+                if is_empty {
+                    continue;
+                }
+                if line.trim_start().starts_with(':') {
+                    return Ok(Some(line));
+                }
+                text = match previous.filter(|previous| typed::goes_on(&previous.text, &line)) {
+                    Some(previous) => self.taken_back(previous) + "\n" + &line,
+                    None => line,
+                };
+            } else if is_empty {
+                // Between the declarations of a module there may be one; two end what will never be complete.
+                if text.ends_with('\n') || !typed::has_open_brackets(&text) {
+                    return Ok(Some(text));
+                }
+                text.push('\n');
+            } else if self.is_new(&text, &line) {
+                self.waiting.push_front(line);
+                return Ok(Some(text));
+            } else {
+                text = text + "\n" + &line;
+            }
+            if !matches!(typed::state(&text), State::Unfinished(_)) && !self.continues(&text) {
+                return Ok(Some(text));
             }
         }
     }
 
+    /// An input as it was before it was carried out.
+    fn taken_back(&mut self, previous: Previous) -> String {
+        if previous.defined
+            && let Some(scope) = self.before.pop()
+        {
+            self.become_scope(scope);
+        }
+        previous.text
+    }
+
+    /// Whether a line behind an unfinished input, or one that could take another case, is no part of it.
+    fn is_new(&self, text: &str, line: &str) -> bool {
+        let word = line.strip_prefix(':').map(|rest| rest.split_whitespace().next().unwrap_or_default());
+        if word.is_some_and(|word| commands::find(word).is_some()) {
+            return true;
+        }
+        match typed::state(text) {
+            State::Whole(_) => !typed::goes_on(text, line),
+            _ => matches!(typed::state(&format!("{text}\n{line}")), State::Wrong(_)) && typed::begins(line),
+        }
+    }
+
+    /// Whether a whole input goes on: with a line that is there already, or, of a `match`, with one that is still to come.
+    fn continues(&mut self, text: &str) -> bool {
+        let Some(next) = self.waiting.iter().position(|line| !line.trim().is_empty()) else {
+            return typed::takes_cases(text);
+        };
+        let goes_on = typed::goes_on(text, &self.waiting[next]);
+        if goes_on {
+            self.waiting.drain(..next);
+        }
+        goes_on
+    }
+
     /// Whether a word is defined, so that it means itself.
     fn knows(&self, word: &str) -> bool {
-        scope::names(&self.scope.text()).iter().any(|name| name == word)
+        self.scope.names().iter().any(|name| name == word)
     }
 
     fn input_of_language(&mut self, text: &str) -> io::Result<()> {
-        match scope::kind(text) {
-            Kind::Declarations => {
-                self.define(text);
-                Ok(())
-            }
-            Kind::Expression | Kind::Incomplete => self.evaluate(text, Telling::Nothing),
+        self.define_it(text);
+        match typed::state(text).kind() {
+            Kind::Declarations => drop(self.define(text)),
+            Kind::Pattern(names) => self.define_parts(text, &names),
+            Kind::Expression => self.evaluate(text, Telling::Nothing)?,
+        }
+        Ok(())
+    }
+
+    /// Defines `it` as the last expression that had a value, for an input that asks for it.
+    fn define_it(&mut self, text: &str) {
+        let Some(last) = self.it.take() else { return };
+        let is_others = self.knows(IT) && self.scope.piece(IT).is_none();
+        if is_others || typed::mentions(text, IT) == 0 {
+            self.it = Some(last);
+            return;
+        }
+        let mut scope = self.scope.clone();
+        scope.add(IT, &format!("def {IT} =\n{last}"));
+        // A value of which no definition can be made, such as an empty array of any type, has no name.
+        if is_right(&scope) {
+            self.become_scope(scope);
         }
     }
 
@@ -259,7 +365,7 @@ impl Repl {
     }
 
     fn become_scope(&mut self, scope: Scope) {
-        self.lines.define(&scope.text());
+        self.lines.define(scope.names());
         self.scope = scope;
     }
 
@@ -272,14 +378,44 @@ impl Repl {
         }
     }
 
+    /// Defines what a text declares; false if that has been refused, with the reasons.
     fn define(&mut self, text: &str) -> bool {
-        let mut scope = self.scope.clone();
-        scope.add(&format!("[{}]", self.number), text);
+        let piece = format!("[{}]", self.number);
+        let with = |text: &str| {
+            let mut scope = self.scope.clone();
+            scope.add(&piece, text);
+            scope
+        };
+        // A definition belongs to everybody; one that takes its place may change a copy of it: `let a = a with [0] = 1`.
+        let changed = scope::bound_anew(text).filter(|name| self.knows(name)).map(|name| {
+            let copied = with(&format!("def {name} =\nlet {name} = copy {name} in\n{text}\nin {name}"));
+            (with(text), copied)
+        });
+        if let Some((plain, copied)) = changed
+            && !is_right(&plain)
+            && is_right(&copied)
+        {
+            self.replace_scope(copied);
+            return true;
+        }
+        let scope = with(text);
         let is_right = check(&scope);
         if is_right {
             self.replace_scope(scope);
         }
         is_right
+    }
+
+    /// Defines the names that the `let`s of a text bind, each as what they bind it to.
+    fn define_parts(&mut self, text: &str, names: &[String]) {
+        // What is wrong with the text is said once, not for each name.
+        let whole = format!("{text}\nin ()");
+        if self.compile(Expression::made(text, &whole), false).is_none() || names.is_empty() {
+            return;
+        }
+        let parts: Vec<String> =
+            names.iter().map(|name| format!("def {name} =\n{text}\nin {name}")).collect();
+        self.define(&parts.join("\n"));
     }
 
     /// Loads a file in the place of all definitions; false if that has been refused, with the reasons.
@@ -313,6 +449,13 @@ impl Repl {
         }
         Ok(())
     }
+}
+
+/// Whether all definitions are right.
+fn is_right(scope: &Scope) -> bool {
+    let mut sources = Sources::new();
+    let file = sources.add(DEFINITIONS, scope.text());
+    !galopvm_frontend::check(&mut sources, file).diagnostics.iter().any(Diagnostic::is_error)
 }
 
 /// Checks all definitions and says what is wrong with them.
