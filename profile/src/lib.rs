@@ -21,6 +21,7 @@ pub use figures::{machine_lines, shown, site_line};
 use galopvm::{Doing, Program, Session, Site};
 use galopvm_bytecode::Module;
 use places::Place;
+pub use places::Spot;
 pub use record::Recorder;
 use record::{Record, Span};
 use std::time::Duration;

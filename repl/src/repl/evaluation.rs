@@ -117,7 +117,9 @@ impl Repl {
     pub(super) fn call(&self, session: &mut Session) -> Result<Vec<Value>, Error> {
         let memory = session.memory().clone();
         let before = self.interrupts.running(Some(session.interrupt_flag()));
-        let outcome = self.progress.during(&memory, || session.call_values(EXPRESSION_ENTRY, Vec::new()));
+        let module = session.module().clone();
+        let call = || session.call_values(EXPRESSION_ENTRY, Vec::new());
+        let outcome = self.progress.during(&memory, module.module(), call);
         if let (Err(Error::Run(error)), Some(whole)) = (&outcome, &before)
             && error.kind == ErrorKind::Interrupted
         {

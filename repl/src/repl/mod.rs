@@ -5,7 +5,7 @@
 //!   kept. `scope.rs`: what has been defined.
 //! - `evaluation.rs`: what expressions are, and their values. `inspect.rs`: what the engine makes of them.
 //!   `gradient.rs`: how they change. `numbers.rs`: values as numbers.
-//! - `progress.rs`: what is shown while they take long. `watch.rs`: a file that is loaded whenever it changes.
+//! - `progress.rs`: what is shown while they take long. `running.rs`: what they are at. `watch.rs`: a file that is loaded whenever it changes.
 //! - `plot/`: figures. `image/`: images. `picture/`: what both are made of. `screen.rs`: what can be shown.
 //!
 //! No input ends the session but `:quit` and the end of the input.
@@ -24,6 +24,7 @@ mod picture;
 mod plot;
 mod progress;
 mod reading;
+mod running;
 mod scope;
 mod screen;
 mod typed;
@@ -73,8 +74,12 @@ pub fn run(args: Args) -> Outcome {
     let progress = Progress::on_terminal();
     let beside = progress.clone();
     let shows = Arc::new(move |shown: &Shown<'_>| beside.aside(|| show(shown)));
+    let mut builder = args.settings.builder().shows(shows);
+    if let Some(listener) = progress.listener() {
+        builder = builder.moments(listener);
+    }
     let mut repl = Repl {
-        engine: args.settings.builder().shows(shows).build(),
+        engine: builder.build(),
         progress,
         memory: Memory::default(),
         settings: args.settings,

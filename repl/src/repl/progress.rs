@@ -1,8 +1,9 @@
-//! One line while an evaluation takes long: for how long it has run, and the memory of its values. It goes with the evaluation.
-//!
-//! Which operator runs is not told: the engine says of one that it has run, and asking it before would cost every launch.
+//! One line while an evaluation takes long: for how long it has run, what it is at, and the memory of its values. It goes with the
+//! evaluation.
 
-use galopvm::Memory;
+use super::running::Running;
+use galopvm::{Memory, MomentSink};
+use galopvm_bytecode::Module;
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -23,23 +24,35 @@ const ERASED: &str = "\r\x1b[K";
 pub struct Progress {
     is_wanted: bool,
     is_there: Arc<Mutex<bool>>,
+    running: Arc<Running>,
 }
 
 impl Progress {
     /// On standard error, if that is a terminal that can erase.
     pub fn on_terminal() -> Progress {
         let can_erase = std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb");
-        Progress { is_wanted: can_erase && io::stderr().is_terminal(), is_there: Arc::default() }
+        Progress {
+            is_wanted: can_erase && io::stderr().is_terminal(),
+            is_there: Arc::default(),
+            running: Arc::default(),
+        }
     }
 
-    /// Does something, and shows meanwhile how long it takes.
-    pub fn during<T>(&self, memory: &Memory, work: impl FnOnce() -> T) -> T {
+    /// Who is to hear what calls are at, if the line is shown.
+    pub fn listener(&self) -> Option<MomentSink> {
+        let running = self.running.clone();
+        self.is_wanted.then(|| -> MomentSink { Arc::new(move |moment| running.hear(moment)) })
+    }
+
+    /// Calls a program, and shows meanwhile how long it takes.
+    pub fn during<T>(&self, memory: &Memory, module: &Module, work: impl FnOnce() -> T) -> T {
         if !self.is_wanted {
             return work();
         }
         let (running, ended) = channel();
         thread::scope(|scope| {
-            scope.spawn(move || self.show_until(&ended, memory));
+            self.running.begin();
+            scope.spawn(move || self.show_until(&ended, memory, module));
             let result = work();
             drop(running);
             result
@@ -53,15 +66,17 @@ impl Progress {
         write();
     }
 
-    fn show_until(&self, ended: &Receiver<()>, memory: &Memory) {
+    fn show_until(&self, ended: &Receiver<()>, memory: &Memory, module: &Module) {
         let start = Instant::now();
         let mut wait = PATIENCE;
         while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
             let (seconds, bytes) = (start.elapsed().as_secs(), memory.stats().live_bytes);
             let mebibytes = bytes as f64 / f64::from(1 << 20);
+            let at = self.running.words(module).map_or_else(String::new, |at| format!(": {at}"));
             let mut is_there = self.lock();
             // If nobody listens there, so be it.
-            let _ = write!(io::stderr(), "{ERASED}running for {seconds} s, values take {mebibytes:.1} MiB");
+            let _ =
+                write!(io::stderr(), "{ERASED}running for {seconds} s{at}, values take {mebibytes:.1} MiB");
             *is_there = true;
             wait = PACE;
         }
