@@ -27,8 +27,12 @@ impl<'a> Checker<'a, '_, '_> {
 
     /// Says that a value is applied to something.
     fn not_a_function(&mut self, span: Span, name: &str, ty: &Type, arg: &Exp<'a>) {
-        let shown = self.vars.show(ty);
-        let text = format!("Cannot apply expression as function, as it is \"{name}\" of type {shown}");
+        let what = match self.vars.resolve(ty) {
+            // `a number type`
+            Type::Var(_) => self.vars.show(ty),
+            ty => format!("type {}", self.vars.show(&ty)),
+        };
+        let text = format!("Cannot apply expression as function, as it is \"{name}\" of {what}");
         let mut diagnostic = Diagnostic::error(span, text).with_place(arg.at.span, "applied to this");
         let word = match arg.kind {
             ExpKind::Var(name) => name.text(),

@@ -124,11 +124,13 @@ impl Checker<'_, '_, '_> {
             if !fits {
                 let sign = if literal.negated { "-" } else { "" };
                 let text = format!("Literal {sign}{} out of bounds for inferred type {ty}.", text());
-                self.report(
-                    Diagnostic::error(literal.span, text)
-                        .with_label(format!("does not fit {ty}"))
-                        .with_hint("a suffix chooses another type: `1i64`"),
-                );
+                let diagnostic =
+                    Diagnostic::error(literal.span, text).with_label(format!("does not fit {ty}"));
+                self.report(match ty {
+                    ElemType::F64 => diagnostic.with_hint("`f64.inf` is what is greater than all others"),
+                    _ if ty.is_float() => diagnostic.with_hint("a suffix chooses another type: `1e40f64`"),
+                    _ => diagnostic.with_hint("a suffix chooses another type: `1i64`"),
+                });
             }
         }
     }

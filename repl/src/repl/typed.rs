@@ -154,11 +154,9 @@ fn continues(first: TokenKind) -> bool {
     use TokenKind::{
         Arrow, Backtick, Case, ColonGreater, Else, Equals, Hat, In, Less, Op, Pipe, QualOp, Star, Then, With,
     };
-    match first {
-        In | Then | Else | Case | With => true,
-        Op | QualOp | Star | Less | Hat | Pipe | Arrow | Equals | Backtick | ColonGreater => true,
-        _ => false,
-    }
+    let is_word = matches!(first, In | Then | Else | Case | With);
+    is_word
+        || matches!(first, Op | QualOp | Star | Less | Hat | Pipe | Arrow | Equals | Backtick | ColonGreater)
 }
 
 /// Whether another case could follow: nothing ends a `match`.
