@@ -6,7 +6,7 @@ use crate::modules::Elaborated;
 use crate::names::{GlobalId, Imports, Names};
 use crate::stack::{no_room, with_room};
 use crate::syntax::ast::ValKeyword;
-use crate::syntax::{Parsed, parse_expression, parse_prog, print_prog};
+use crate::syntax::{Parsed, parse_expression, parse_module_at, parse_prog, print_prog};
 use crate::types::Checker;
 use crate::warnings::warnings;
 use bumpalo::Bump;
@@ -70,6 +70,15 @@ pub struct ExpressionReport {
     pub module: Option<Module>,
     /// How the results of that entry point make the value.
     pub form: Option<Form>,
+    /// Errors and warnings.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What a module expression defines.
+#[derive(Debug, Default)]
+pub struct ModuleReport {
+    /// Its definitions with types, as a module type, if there are no errors.
+    pub ty: Option<String>,
     /// Errors and warnings.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -251,4 +260,26 @@ pub fn compile_expression(
         ExpressionReport { ty: Some(shown), module, form, diagnostics }
     })
     .unwrap_or_else(|| ExpressionReport { diagnostics: no_room(expression), ..ExpressionReport::default() })
+}
+
+/// What a module expression defines that sees the definitions of a file.
+pub fn module_type(sources: &mut Sources, scope: Option<FileId>, module: FileId) -> ModuleReport {
+    with_room(|| {
+        let arena = Bump::new();
+        let scope_text = scope.map(|f| sources.text(f).to_string());
+        let text = sources.text(module).to_string();
+        let mut names = Names::new(&arena, sources);
+        let mut checker = Checker::new(&mut names);
+        let mut diagnostics = Vec::new();
+        if let (Some(file), Some(text)) = (scope, scope_text) {
+            diagnostics = add_file(&mut checker, file, &text).1;
+        }
+        let parsed = parse_module_at(&arena, module, &text, 0, checker.names.next_id);
+        checker.names.next_id = parsed.next_id;
+        diagnostics.extend(parsed.diagnostics);
+        let ty = parsed.tree.map(|exp| checker.module_type_text(exp));
+        diagnostics.append(&mut checker.names.diagnostics);
+        ModuleReport { ty: ty.filter(|_| !has_errors(&diagnostics)), diagnostics }
+    })
+    .unwrap_or_else(|| ModuleReport { diagnostics: no_room(module), ..ModuleReport::default() })
 }

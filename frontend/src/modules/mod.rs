@@ -6,6 +6,7 @@
 //!   copy of its body, so that its types are new and its code is its own.
 //! - What a module type hides is an abstract type: the checker does not look through it, the core does.
 
+mod describe;
 mod elaborate;
 mod expression;
 mod signature;
