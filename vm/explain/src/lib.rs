@@ -30,3 +30,4 @@ pub use document::{
 pub use galopvm_analysis::layout::{Costs, Target};
 pub use relaid::RelaidFact;
 pub use test_block::{TestInput, first_input};
+pub use words::bytes;

@@ -165,7 +165,7 @@ pub(super) fn not_moved(in_callee: bool) -> Told {
 }
 
 /// A number of bytes for people.
-pub(super) fn bytes(count: i64) -> String {
+pub fn bytes(count: i64) -> String {
     let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.iter().find(|(size, _)| count >= *size) {
         Some((size, unit)) => {

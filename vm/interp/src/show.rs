@@ -18,8 +18,10 @@ pub struct Shown<'a> {
     pub label: &'a str,
     /// Whether a debugger would stop here; else the value alone is of interest.
     pub stops: bool,
-    form: &'a Form,
-    values: &'a [Value],
+    /// Of what values of the machine the value is made.
+    pub form: &'a Form,
+    /// Those values.
+    pub values: &'a [Value],
 }
 
 impl Shown<'_> {

@@ -438,6 +438,12 @@ impl Memory {
         self.pool.state().figures
     }
 
+    /// The most bytes in use until now; from now on those count that are in use now and later.
+    pub fn restart_peak(&self) -> u64 {
+        let figures = &mut self.pool.state().figures;
+        std::mem::replace(&mut figures.peak_bytes, figures.live_bytes)
+    }
+
     /// Counts a copy.
     #[inline]
     pub fn count_copy(&self, kind: CopyKind, bytes: u64) {
