@@ -1,19 +1,17 @@
-//! What expressions are: their types, the programs that give their values, the values as text.
+//! What expressions are: their types, the programs that give their values, the values.
 
-use super::{Repl, explained, print, scope};
+use super::display::value_text;
+use super::{Repl, breakpoint, explained, print, scope};
 use crate::failure::{complaint, rendered, say};
 use crate::stats::Phases;
-use galopvm::{Error, ErrorKind, Program, Session, Shown, Value, data};
+use galopvm::{Error, ErrorKind, Program, Session, Value};
 use galopvm_base::{Sources, Span};
 use galopvm_bytecode::Form;
 use galopvm_frontend::{EXPRESSION_ENTRY, compile_expression};
 use galopvm_profile::shown;
-use std::io::{self, Write};
+use std::io;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-
-/// Most bytes of a value that are shown.
-const VALUE_SHOWN: usize = 4096;
 
 /// Time for the evaluations of `:bench`, and the fewest of them.
 const BENCH: (Duration, u32) = (Duration::from_secs(1), 5);
@@ -114,12 +112,15 @@ impl Repl {
     }
 
     /// Calls the program of an expression. Ctrl-C ends the call, and what it is a part of.
-    pub(super) fn call(&self, session: &mut Session) -> Result<Vec<Value>, Error> {
+    pub(super) fn call(&mut self, session: &mut Session) -> Result<Vec<Value>, Error> {
         let memory = session.memory().clone();
         let before = self.interrupts.running(Some(session.interrupt_flag()));
-        let module = session.module().clone();
-        let call = || session.call_values(EXPRESSION_ENTRY, Vec::new());
-        let outcome = self.progress.during(&memory, module.module(), call);
+        let (module, progress) = (session.module().clone(), self.progress.clone());
+        let stops = !self.is_stopped && breakpoint::are_in(session);
+        let outcome = progress.during(&memory, module.module(), || match stops {
+            true => self.call_with_stops(session),
+            false => session.call_values(EXPRESSION_ENTRY, Vec::new()),
+        });
         if let (Err(Error::Run(error)), Some(whole)) = (&outcome, &before)
             && error.kind == ErrorKind::Interrupted
         {
@@ -141,8 +142,15 @@ impl Repl {
     }
 
     /// The value of an expression; says why there is none.
-    pub(super) fn value(&self, expression: Expression<'_>) -> Option<Evaluated> {
-        let (program, Evaluation { ty, form, .. }) = self.program(expression)?;
+    pub(super) fn value(&mut self, expression: Expression<'_>) -> Option<Evaluated> {
+        let (program, evaluation) = self.program(expression)?;
+        self.evaluated(Evaluation { program: Some(program), ..evaluation })
+    }
+
+    /// The value of what has been compiled; says why there is none.
+    pub(super) fn evaluated(&mut self, evaluation: Evaluation) -> Option<Evaluated> {
+        let Evaluation { ty, program, form } = evaluation;
+        let program = program?;
         let mut session = self.engine.session_in(&program, self.memory.clone());
         match self.call(&mut session) {
             Ok(values) => Some(Evaluated { ty, form: form.unwrap_or_else(|| components(&values)), values }),
@@ -162,6 +170,7 @@ impl Repl {
             return print(&format!("{text} : {}", evaluation.ty));
         };
         let compiled = start.elapsed();
+        self.count_memory();
         let mut phases = Phases::start();
         let mut session = self.engine.session_in(&program, self.memory.clone());
         let (mut count, mut ran, mut least) = (0, Duration::ZERO, Duration::MAX);
@@ -189,7 +198,12 @@ impl Repl {
         self.it = Some(text.into());
         match telling {
             Telling::Nothing => Ok(()),
-            Telling::Time => print(&format!("compiled in {}, evaluated in {}", shown(compiled), shown(ran))),
+            Telling::Time => print(&format!(
+                "compiled in {}, evaluated in {}, with at most {} of values",
+                shown(compiled),
+                shown(ran),
+                self.counted_memory()
+            )),
             Telling::Bench => print(&format!(
                 "{count} evaluations: {} in the mean, {} at least",
                 shown(ran / count),
@@ -206,46 +220,4 @@ impl Repl {
 /// The form of values that are shown one by one.
 fn components(values: &[Value]) -> Form {
     Form::Tuple((0..values.len() as u32).map(Form::Value).collect())
-}
-
-/// A value as the prompt shows it, cut off where it gets too long.
-pub fn value_text(form: &Form, values: &[Value]) -> String {
-    limited(values, &mut |out| data::write_form(out, form, values, data::Style::Program))
-}
-
-/// What a program shows while it runs. Nobody stops it, but it is said that it would.
-pub fn show(shown: &Shown<'_>) {
-    let text = limited(&[], &mut |out| shown.write_value(out));
-    say(&format!("{}{}: {text}", if shown.stops { "Breakpoint at " } else { "" }, shown.label));
-}
-
-/// What is written, cut off where it gets too long.
-fn limited(values: &[Value], write: &mut dyn FnMut(&mut Limited) -> io::Result<()>) -> String {
-    let mut out = Limited { text: Vec::new(), left: VALUE_SHOWN };
-    let whole = write(&mut out).is_ok();
-    let mut text = String::from_utf8_lossy(&out.text).into_owned();
-    if !whole {
-        let elements = values.iter().filter_map(Value::as_array).map(|array| array.elements()).max();
-        text.push_str(&elements.map_or(" ..".into(), |n| format!(" .. ({n} elements)")));
-    }
-    text
-}
-
-/// Takes some bytes, then no more.
-struct Limited {
-    text: Vec<u8>,
-    left: usize,
-}
-
-impl Write for Limited {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let taken = bytes.len().min(self.left);
-        self.left -= taken;
-        self.text.extend_from_slice(&bytes[..taken]);
-        if taken < bytes.len() { Err(io::Error::other("long enough")) } else { Ok(taken) }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }

@@ -1,6 +1,7 @@
 //! Names of files in what is typed. A blank in one stands behind a backslash, as the Tab key writes it, or the name stands in
 //! double quotes.
 
+use crate::failure::complaint;
 use rustyline::completion::unescape;
 use std::path::PathBuf;
 
@@ -48,6 +49,20 @@ pub fn whole(text: &str) -> PathBuf {
 pub fn first(text: &str) -> (PathBuf, &str) {
     let (name, rest) = text.split_at(end_of_name(text));
     (whole(name), rest.trim())
+}
+
+/// Endings of pictures, whoever writes them.
+const PICTURES: [&str; 10] = ["png", "svg", "jpg", "jpeg", "gif", "bmp", "webp", "tif", "tiff", "pdf"];
+
+/// What is wrong with a picture at the end of a text that ends as none of these; nothing if there is no picture.
+pub fn complaint_of_picture(text: &str, endings: &[&str]) -> Option<String> {
+    let file = match (last(text, &PICTURES), last(text, endings)) {
+        ((_, Some(file)), (_, None)) => file,
+        _ => return None,
+    };
+    let endings: Vec<String> = endings.iter().map(|ending| format!(".{ending}")).collect();
+    let message = format!("{}: only {} files are written", file.display(), endings.join(" and "));
+    Some(complaint(&message, "give it another ending; an expression that looks so stands in parentheses"))
 }
 
 /// A text without the file at its end, if there is one whose name ends as one of these.

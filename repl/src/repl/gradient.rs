@@ -3,7 +3,8 @@
 //! The function is derived by its last argument. What is evaluated is an expression of the language which is made
 //! here from the two: the engine does all the work, and the same limits hold as for every other evaluation.
 
-use super::evaluation::{Evaluated, Expression, value_text};
+use super::display::value_text;
+use super::evaluation::{Evaluated, Expression};
 use super::numbers::{self, Parts};
 use super::{Repl, print};
 use crate::failure::{complaint, say};
@@ -45,7 +46,7 @@ struct Comparison {
 
 impl Repl {
     /// Shows the gradient of an application by its last argument, and whether all ways to it agree.
-    pub(super) fn gradient(&self, text: &str) -> io::Result<()> {
+    pub(super) fn gradient(&mut self, text: &str) -> io::Result<()> {
         let Some(ty) = self.compile(Expression::typed(text), false).map(|evaluation| evaluation.ty) else {
             return Ok(());
         };
@@ -114,7 +115,7 @@ impl Repl {
 
     /// Derives in both modes, and shows what comes of it.
     fn compared(
-        &self,
+        &mut self,
         text: &str,
         application: &Application<'_>,
         elem: ElemType,

@@ -16,7 +16,7 @@ use std::io;
 
 impl Repl {
     /// Tells what was decided for the evaluation of an expression, and why.
-    pub(super) fn explain(&self, text: &str) -> io::Result<()> {
+    pub(super) fn explain(&mut self, text: &str) -> io::Result<()> {
         let Some((program, _)) = self.program(Expression::typed(text)) else { return Ok(()) };
         let collector = Collector::default();
         let engine = self.settings.builder().explain(collector.sink()).build();
@@ -44,12 +44,12 @@ impl Repl {
     }
 
     /// Tells where the time of an evaluation goes.
-    pub(super) fn profile(&self, text: &str) -> io::Result<()> {
+    pub(super) fn profile(&mut self, text: &str) -> io::Result<()> {
         let Some((program, _)) = self.program(Expression::typed(text)) else { return Ok(()) };
         let recorder = Recorder::default();
         let engine = self.settings.builder().moments(recorder.sink()).build();
         let mut session = engine.session_in(&program, self.memory.clone());
-        let outcome = recorder.call(&self.memory, || self.call(&mut session));
+        let outcome = recorder.call(&self.memory.clone(), || self.call(&mut session));
         let name = format!("[{}]", self.number);
         let named = Named { program: &name, entry: EXPRESSION_ENTRY, input: "which takes no arguments" };
         let profile = Profile::new(&recorder, &program, &session, named, Measured::Only);
@@ -61,7 +61,7 @@ impl Repl {
     }
 
     /// Shows the machine code of all operators of an expression that can have some.
-    pub(super) fn assembly(&self, text: &str) -> io::Result<()> {
+    pub(super) fn assembly(&mut self, text: &str) -> io::Result<()> {
         let Some((program, _)) = self.program(Expression::typed(text)) else { return Ok(()) };
         let engine = self.settings.builder().backend(BackendChoice::X86).build();
         let mut session = engine.session_in(&program, self.memory.clone());

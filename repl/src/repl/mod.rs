@@ -5,13 +5,17 @@
 //!   kept. `scope.rs`: what has been defined.
 //! - `evaluation.rs`: what expressions are, and their values. `inspect.rs`: what the engine makes of them.
 //!   `gradient.rs`: how they change. `numbers.rs`: values as numbers.
+//! - `display.rs`: values as text. `breakpoint.rs`: where an evaluation waits. `meaning.rs`: what names stand for.
+//!   `memory.rs`: what values take.
 //! - `progress.rs`: what is shown while they take long. `running.rs`: what they are at. `watch.rs`: a file that is loaded whenever it changes.
 //! - `plot/`: figures. `image/`: images. `picture/`: what both are made of. `screen.rs`: what can be shown.
 //!
 //! No input ends the session but `:quit` and the end of the input.
 
+mod breakpoint;
 mod commands;
 mod completion;
+mod display;
 mod evaluation;
 mod filename;
 mod gradient;
@@ -19,6 +23,8 @@ pub mod history;
 mod image;
 mod inspect;
 mod lines;
+mod meaning;
+mod memory;
 mod numbers;
 mod picture;
 mod plot;
@@ -33,8 +39,10 @@ mod watch;
 use crate::failure::{Outcome, complaint, rendered, say};
 use crate::interrupt::Interrupts;
 use crate::settings::Settings;
-use commands::{Argument, Command};
-use evaluation::{DEFINITIONS, Expression, Telling, show};
+use breakpoint::Breakpoints;
+use commands::Command;
+use display::shown_text;
+use evaluation::{DEFINITIONS, Expression, Telling};
 use galopvm::{Diagnostic, Engine, Error, Memory, Shown};
 use galopvm_base::{Sources, system_message};
 use lines::{Line, Lines};
@@ -73,7 +81,16 @@ pub fn run(args: Args) -> Outcome {
     let (lines, note) = Lines::standard_input();
     let progress = Progress::on_terminal();
     let beside = progress.clone();
-    let shows = Arc::new(move |shown: &Shown<'_>| beside.aside(|| show(shown)));
+    let breakpoints = Breakpoints::default();
+    let told = breakpoints.clone();
+    let shows = Arc::new(move |shown: &Shown<'_>| {
+        let text = shown_text(shown);
+        let what = if shown.stops { "Breakpoint at " } else { "" };
+        beside.aside(|| say(&format!("{what}{}: {text}", shown.label)));
+        if shown.stops {
+            told.reached(shown);
+        }
+    });
     let mut builder = args.settings.builder().shows(shows);
     if let Some(listener) = progress.listener() {
         builder = builder.moments(listener);
@@ -81,7 +98,9 @@ pub fn run(args: Args) -> Outcome {
     let mut repl = Repl {
         engine: builder.build(),
         progress,
+        breakpoints,
         memory: Memory::default(),
+        most_memory: 0,
         settings: args.settings,
         scope: Scope::default(),
         before: Vec::new(),
@@ -90,6 +109,8 @@ pub fn run(args: Args) -> Outcome {
         waiting: VecDeque::new(),
         previous: None,
         it: None,
+        is_left: false,
+        is_stopped: false,
         // Without a terminal nobody presses keys, and the signal ends galopvm as any other program.
         interrupts: if lines.is_terminal() { Interrupts::listen() } else { Interrupts::default() },
         lines,
@@ -110,6 +131,16 @@ pub fn run(args: Args) -> Outcome {
     repl.run()
 }
 
+/// What the prompt was answered with.
+enum Input {
+    /// A text to carry out.
+    Text(String),
+    /// What was typed so far is forgotten.
+    Cancelled,
+    /// Nothing more.
+    End,
+}
+
 /// An input that has been carried out.
 struct Previous {
     text: String,
@@ -125,6 +156,8 @@ struct Repl {
     /// What the engine was made by.
     settings: Settings,
     memory: Memory,
+    /// The most memory in use before the last evaluation.
+    most_memory: u64,
     scope: Scope,
     /// What was defined before, for each time that this changed.
     before: Vec<Scope>,
@@ -137,6 +170,11 @@ struct Repl {
     previous: Option<Previous>,
     /// The last expression that had a value, which `it` stands for.
     it: Option<String>,
+    /// A prompt inside of another one has ended the session.
+    is_left: bool,
+    /// An evaluation waits at a breakpoint.
+    is_stopped: bool,
+    breakpoints: Breakpoints,
     lines: Lines,
     interrupts: Interrupts,
     progress: Progress,
@@ -144,25 +182,19 @@ struct Repl {
 
 impl Repl {
     fn run(&mut self) -> Outcome {
-        while let Some(input) = self.input()? {
+        loop {
+            let input = match self.input()? {
+                Input::Text(input) => input,
+                Input::Cancelled => continue,
+                Input::End => break,
+            };
             let text = input.trim();
             if typed::is_blank(text) {
                 continue;
             }
             self.lines.remember(text);
-            let before = self.before.len();
-            let habit = commands::habit(text).filter(|_| !self.knows(text));
-            match text.strip_prefix(':').map(str::to_string).or(habit) {
-                Some(command) => {
-                    if !self.command(&command)? {
-                        break;
-                    }
-                }
-                None => {
-                    self.input_of_language(text)?;
-                    self.previous =
-                        Some(Previous { text: input.clone(), defined: self.before.len() > before });
-                }
+            if !self.carry_out(text)? || self.is_left {
+                break;
             }
             self.number += 1;
         }
@@ -170,6 +202,21 @@ impl Repl {
             say("Leaving galopvm.");
         }
         Ok(())
+    }
+
+    /// Does what an input says; false if it ends the session.
+    fn carry_out(&mut self, text: &str) -> io::Result<bool> {
+        let first = text.split_whitespace().next().unwrap_or_default();
+        match (text.strip_prefix(':'), commands::habit(text)) {
+            (Some(command), _) => self.command(command),
+            (None, Some(command)) if !self.knows(first) => self.command(&command),
+            _ => {
+                let before = self.before.len();
+                self.input_of_language(text)?;
+                self.previous = Some(Previous { text: text.into(), defined: self.before.len() > before });
+                Ok(true)
+            }
+        }
     }
 
     /// The next line: one that waits, or the next one that is typed. What is pasted may be several.
@@ -185,19 +232,19 @@ impl Repl {
         Ok(Line::Text(first))
     }
 
-    /// A complete input, possibly of several lines; nothing at the end.
-    fn input(&mut self) -> io::Result<Option<String>> {
+    /// The next input, possibly of several lines.
+    fn input(&mut self) -> io::Result<Input> {
         let prompt = format!("[{}]> ", self.number);
         let more = format!("{:>1$} ", "|", prompt.len() - 1);
         let mut text = String::new();
         loop {
             let line = match self.line(if text.is_empty() { &prompt } else { &more })? {
-                Line::End => return Ok(Some(text).filter(|text| !text.is_empty())),
+                Line::End if text.is_empty() => return Ok(Input::End),
+                Line::End => return Ok(Input::Text(text)),
                 Line::Cancelled => {
-                    text.clear();
                     self.waiting.clear();
                     self.previous = None;
-                    continue;
+                    return Ok(Input::Cancelled);
                 }
                 Line::Text(line) => line,
             };
@@ -208,7 +255,7 @@ impl Repl {
                     continue;
                 }
                 if line.trim_start().starts_with(':') {
-                    return Ok(Some(line));
+                    return Ok(Input::Text(line));
                 }
                 text = match previous.filter(|previous| typed::goes_on(&previous.text, &line)) {
                     Some(previous) => self.taken_back(previous) + "\n" + &line,
@@ -217,17 +264,17 @@ impl Repl {
             } else if is_empty {
                 // Between the declarations of a module there may be one; two end what will never be complete.
                 if text.ends_with('\n') || !typed::has_open_brackets(&text) {
-                    return Ok(Some(text));
+                    return Ok(Input::Text(text));
                 }
                 text.push('\n');
             } else if self.is_new(&text, &line) {
                 self.waiting.push_front(line);
-                return Ok(Some(text));
+                return Ok(Input::Text(text));
             } else {
                 text = text + "\n" + &line;
             }
             if !matches!(typed::state(&text), State::Unfinished(_)) && !self.continues(&text) {
-                return Ok(Some(text));
+                return Ok(Input::Text(text));
             }
         }
     }
@@ -299,34 +346,28 @@ impl Repl {
 
     /// Carries out a command; false if it is the last one.
     fn command(&mut self, command: &str) -> io::Result<bool> {
+        let command = command.trim_start();
         let (word, rest) = command.split_once(char::is_whitespace).unwrap_or((command, ""));
         let rest = rest.trim();
         let Some(row) = commands::find(word) else {
-            say(&complaint(&format!("there is no command `:{word}`"), ":help lists the commands"));
+            let (message, hint) = commands::unknown(word);
+            say(&complaint(&message, &hint));
             return Ok(true);
         };
-        let name = row.name;
-        match (row.argument, row.command) {
-            (argument, _) if argument.is_expression() && rest.is_empty() => {
-                let example = if argument == Argument::Application { "f64.sqrt 2" } else { "iota 10" };
-                say(&complaint(&format!(":{name} wants an expression"), &format!(":{name} {example}")));
-                return Ok(true);
-            }
-            (Argument::File, Command::Load) => {}
-            (Argument::File | Argument::Watched | Argument::Named, _) if rest.is_empty() => {
-                say(&complaint(&format!(":{name} wants the name of a file or folder"), ":help explains"));
-                return Ok(true);
-            }
-            _ => {}
+        if let Some(wanted) = row.wants().filter(|_| rest.is_empty()) {
+            say(&complaint(&format!(":{} wants {wanted}", row.name), row.example));
+            return Ok(true);
         }
         match row.command {
             Command::Quit => return Ok(false),
-            Command::Help => print(&commands::help())?,
+            Command::Help => self.help(rest)?,
             Command::Type => {
                 if let Some(evaluation) = self.compile(Expression::typed(rest), false) {
                     print(&format!("{rest} : {}", evaluation.ty))?;
                 }
             }
+            Command::ModuleType => self.module_type(rest)?,
+            Command::Doc => self.documentation(rest)?,
             Command::Time => self.evaluate(rest, Telling::Time)?,
             Command::Bench => self.evaluate(rest, Telling::Bench)?,
             Command::Stats => self.evaluate(rest, Telling::Stats)?,
@@ -345,6 +386,8 @@ impl Repl {
             Command::Read => self.read(rest)?,
             Command::Save => self.save(&filename::whole(rest)),
             Command::Defs => self.definitions()?,
+            Command::Vars => self.variables()?,
+            Command::Memory => self.memory_in_use()?,
             Command::Undo => match self.before.pop() {
                 Some(scope) => self.become_scope(scope),
                 None => say(&complaint("there is nothing to take back", "")),
@@ -359,8 +402,30 @@ impl Repl {
                 Ok(folder) => print(&folder.display().to_string())?,
                 Err(error) => say(&complaint(&system_message(&error), "")),
             },
+            Command::Frame | Command::Unbreak => {
+                let hint = "`break e` in an expression stops there";
+                say(&complaint("no evaluation is stopped at a breakpoint", hint));
+            }
+            Command::NanBreak => {
+                let hint = "ask for what is suspected: `break` around it, or `any f64.isnan xs`";
+                say(&complaint("operations that make NaN are not watched", hint));
+            }
         }
         Ok(true)
+    }
+
+    /// The commands, or one of them.
+    fn help(&self, name: &str) -> io::Result<()> {
+        let name = name.trim_start_matches(':');
+        match commands::find(name) {
+            _ if name.is_empty() => print(&commands::help()),
+            Some(row) => print(&commands::help_about(row)),
+            None => {
+                let (message, hint) = commands::unknown(name);
+                say(&complaint(&message, &hint));
+                Ok(())
+            }
+        }
     }
 
     /// Definitions that take the place of those that there are.
@@ -446,13 +511,23 @@ impl Repl {
     }
 
     fn definitions(&mut self) -> io::Result<()> {
-        let mut sources = Sources::new();
-        let file = sources.add(DEFINITIONS, self.scope.text());
-        let report = galopvm_frontend::check(&mut sources, file);
-        for (name, ty) in report.definitions {
+        for (name, ty) in self.defined() {
             print(&format!("{name} : {ty}"))?;
         }
         Ok(())
+    }
+
+    /// The names of all definitions, with their types.
+    fn defined(&self) -> Vec<(String, String)> {
+        let mut sources = Sources::new();
+        let file = sources.add(DEFINITIONS, self.scope.text());
+        let told = galopvm_frontend::check(&mut sources, file).definitions;
+        // Those older than a name that got a new meaning are not the text's own.
+        let type_of = |name: &str| match told.iter().rfind(|(told, _)| told == name) {
+            Some((_, ty)) => Some(ty.clone()),
+            None => Some(self.compile(Expression::typed(name), false)?.ty),
+        };
+        self.scope.names().into_iter().filter_map(|name| type_of(&name).map(|ty| (name, ty))).collect()
     }
 }
 

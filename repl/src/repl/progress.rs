@@ -23,8 +23,16 @@ const ERASED: &str = "\r\x1b[K";
 #[derive(Clone)]
 pub struct Progress {
     is_wanted: bool,
-    is_there: Arc<Mutex<bool>>,
+    line: Arc<Mutex<State>>,
     running: Arc<Running>,
+}
+
+/// What is known of the line.
+#[derive(Default)]
+struct State {
+    is_there: bool,
+    /// How many wait for it to stay away.
+    pauses: u32,
 }
 
 impl Progress {
@@ -33,7 +41,7 @@ impl Progress {
         let can_erase = std::env::var_os("TERM").is_some_and(|term| !term.is_empty() && term != "dumb");
         Progress {
             is_wanted: can_erase && io::stderr().is_terminal(),
-            is_there: Arc::default(),
+            line: Arc::default(),
             running: Arc::default(),
         }
     }
@@ -61,9 +69,20 @@ impl Progress {
 
     /// Writes to standard error where the line is, which comes again below.
     pub fn aside(&self, write: impl FnOnce()) {
-        let mut is_there = self.lock();
-        erase(&mut is_there);
+        let mut line = self.lock();
+        erase(&mut line);
         write();
+    }
+
+    /// Does something, and shows nothing meanwhile.
+    pub fn paused<T>(&self, work: impl FnOnce() -> T) -> T {
+        let mut line = self.lock();
+        erase(&mut line);
+        line.pauses += 1;
+        drop(line);
+        let result = work();
+        self.lock().pauses -= 1;
+        result
     }
 
     fn show_until(&self, ended: &Receiver<()>, memory: &Memory, module: &Module) {
@@ -72,25 +91,28 @@ impl Progress {
         while ended.recv_timeout(wait) == Err(RecvTimeoutError::Timeout) {
             let (seconds, bytes) = (start.elapsed().as_secs(), memory.stats().live_bytes);
             let mebibytes = bytes as f64 / f64::from(1 << 20);
+            wait = PACE;
             let at = self.running.words(module).map_or_else(String::new, |at| format!(": {at}"));
-            let mut is_there = self.lock();
+            let mut line = self.lock();
+            if line.pauses > 0 {
+                continue;
+            }
             // If nobody listens there, so be it.
             let _ =
                 write!(io::stderr(), "{ERASED}running for {seconds} s{at}, values take {mebibytes:.1} MiB");
-            *is_there = true;
-            wait = PACE;
+            line.is_there = true;
         }
         erase(&mut self.lock());
     }
 
-    fn lock(&self) -> MutexGuard<'_, bool> {
+    fn lock(&self) -> MutexGuard<'_, State> {
         // What is known of the line is right whatever happened elsewhere.
-        self.is_there.lock().unwrap_or_else(PoisonError::into_inner)
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn erase(is_there: &mut bool) {
-    if std::mem::take(is_there) {
+fn erase(line: &mut State) {
+    if std::mem::take(&mut line.is_there) {
         let _ = write!(io::stderr(), "{ERASED}");
     }
 }

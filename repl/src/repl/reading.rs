@@ -6,7 +6,8 @@
 use super::{Repl, filename, print};
 use crate::failure::{Failure, say, text};
 use crate::input::Values;
-use galopvm::{Memory, Value};
+use galopvm::{Memory, Value, data};
+use galopvm_bytecode::Form;
 use std::io;
 use std::path::Path;
 
@@ -101,6 +102,20 @@ fn type_text(value: &Value) -> String {
     let shape = value.as_array().map_or_else(Vec::new, |array| array.shape().to_vec());
     let extents: String = shape.iter().map(|extent| format!("[{extent}]")).collect();
     format!("{extents}{}", value.elem())
+}
+
+/// A value as an expression, if it is not too large for one. One of a sum type may be no expression by itself.
+pub fn expression(form: &Form, values: &[Value]) -> Option<String> {
+    let elements = values.iter().map(|value| value.as_array().map_or(1, |array| array.elements()));
+    if elements.sum::<i64>() > MOST {
+        return None;
+    }
+    if let Form::Value(number) = form {
+        return values.get(*number as usize).map(literal);
+    }
+    let mut text = Vec::new();
+    data::write_form(&mut text, form, values, data::Style::Program).ok()?;
+    String::from_utf8(text).ok()
 }
 
 /// A value as the language writes it, without an `empty`.

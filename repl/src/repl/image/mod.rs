@@ -19,13 +19,20 @@ use galopvm_base::system_message;
 use galopvm_bytecode::Form;
 use std::io::{self, Write};
 
+/// Endings of the files that an image can be written to.
+const ENDINGS: [&str; 1] = ["png"];
+
 /// What stands in the place of what is no number.
 const STRANGE: [u8; 3] = [255, 0, 255];
 
 impl Repl {
     /// Shows an expression as an image.
     pub(super) fn image(&mut self, text: &str) -> io::Result<()> {
-        let (text, file) = filename::last(text, &["png"]);
+        if let Some(complaint) = filename::complaint_of_picture(text, &ENDINGS) {
+            say(&complaint);
+            return Ok(());
+        }
+        let (text, file) = filename::last(text, &ENDINGS);
         let Some(value) = self.value(Expression::typed(text)) else { return Ok(()) };
         let (raster, note) = match pixels(&value) {
             Ok(found) => found,

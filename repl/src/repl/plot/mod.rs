@@ -26,6 +26,10 @@ const ENDINGS: [&str; 2] = ["png", "svg"];
 impl Repl {
     /// Shows an expression as a figure.
     pub(super) fn plot(&mut self, text: &str) -> io::Result<()> {
+        if let Some(complaint) = filename::complaint_of_picture(text, &ENDINGS) {
+            say(&complaint);
+            return Ok(());
+        }
         let (text, file) = filename::last(text, &ENDINGS);
         let (kind, text) = kind_of(text);
         let Some(value) = self.value(Expression::typed(text)) else { return Ok(()) };
