@@ -107,13 +107,13 @@ impl Repl {
     fn stopped(&mut self, stop: &Stop) -> Next {
         let running = self.interrupts.running(None);
         let (scope, depth, number, it) = (self.scope.clone(), self.before.len(), self.number, self.it.take());
-        (self.number, self.is_stopped) = (0, true);
+        (self.number, self.goes_through) = (0, true);
         self.name_value(stop);
         let progress = self.progress.clone();
         let next = progress.paused(|| self.serve(stop));
         self.before.truncate(depth);
         self.become_scope(scope);
-        (self.number, self.it, self.is_stopped) = (number, it, false);
+        (self.number, self.it, self.goes_through) = (number, it, false);
         self.previous = None;
         self.interrupts.running(running);
         // Without input there is nothing to wait for.

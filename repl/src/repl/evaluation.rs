@@ -116,7 +116,7 @@ impl Repl {
         let memory = session.memory().clone();
         let before = self.interrupts.running(Some(session.interrupt_flag()));
         let (module, progress) = (session.module().clone(), self.progress.clone());
-        let stops = !self.is_stopped && breakpoint::are_in(session);
+        let stops = !self.goes_through && breakpoint::are_in(session);
         let outcome = progress.during(&memory, module.module(), || match stops {
             true => self.call_with_stops(session),
             false => session.call_values(EXPRESSION_ENTRY, Vec::new()),
@@ -175,6 +175,8 @@ impl Repl {
         let mut session = self.engine.session_in(&program, self.memory.clone());
         let (mut count, mut ran, mut least) = (0, Duration::ZERO, Duration::MAX);
         let began = Instant::now();
+        let goes_through = self.goes_through;
+        self.goes_through |= telling == Telling::Bench;
         let outcome = loop {
             let start = Instant::now();
             let outcome = self.call(&mut session);
@@ -185,6 +187,7 @@ impl Repl {
                 break outcome;
             }
         };
+        self.goes_through = goes_through;
         phases.end("run");
         let values = match outcome {
             Ok(values) => values,

@@ -110,7 +110,7 @@ pub fn run(args: Args) -> Outcome {
         previous: None,
         it: None,
         is_left: false,
-        is_stopped: false,
+        goes_through: false,
         // Without a terminal nobody presses keys, and the signal ends galopvm as any other program.
         interrupts: if lines.is_terminal() { Interrupts::listen() } else { Interrupts::default() },
         lines,
@@ -172,8 +172,8 @@ struct Repl {
     it: Option<String>,
     /// A prompt inside of another one has ended the session.
     is_left: bool,
-    /// An evaluation waits at a breakpoint.
-    is_stopped: bool,
+    /// Evaluations do not stop at breakpoints: one waits there already, or they are repeated.
+    goes_through: bool,
     breakpoints: Breakpoints,
     lines: Lines,
     interrupts: Interrupts,
