@@ -24,13 +24,14 @@ ESCAPES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b[=>()][0-9A-B]?|\x1b\][^\x0
 class Terminal:
     """A process behind a terminal of 100 columns."""
 
-    def __init__(self, command, folder):
+    def __init__(self, command, folder, **more):
         self.seen = ""
         self.from_here = 0
         self.child, self.master = pty.fork()
         if self.child == 0:
             os.chdir(folder)
             environment = dict(os.environ, TERM="xterm", XDG_DATA_HOME=folder, XDG_CACHE_HOME=folder, NO_COLOR="1")
+            environment.update(more)
             os.execve(command[0], command, environment)
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
 
@@ -113,6 +114,45 @@ def main():
     at.types("2]\r")
     at.waits_for(r"\[2i32, 3i32\]")
     at.waits_for(prompt)
+    # A line of such an input is changed when others have been typed below it.
+    at.types("[5, 6,\r7]\x1b[A\x01\x1b[C4, \r")
+    at.waits_for(r"\[4i32, 5i32, 6i32, 7i32\]")
+    at.waits_for(prompt)
+    # An empty line ends it.
+    at.types("1 +\r\r")
+    at.waits_for(r"error")
+    at.waits_for(prompt)
+    # What may stand there: members, fields, types, names of the line, constructors, files to import.
+    write(os.path.join(folder, "imported.fut"), "def from_file = 8i32")
+    for line in [
+        "module outer = { def alpha = 1i32 module inner = { def delta = 2i32 } }",
+        "def rec = {first = 3i32, second = {third = 4i32}}",
+        "type number = i32",
+        "def colour (c: #green | #blue) = match c case #green -> 5i32 case #blue -> 6i32",
+    ]:
+        at.types(line + "\r")
+        at.waits_for(prompt)
+    for typed, value in [
+        ("outer.al\t", 1),
+        ("outer.inner.d\t", 2),
+        ("rec.f\t", 3),
+        ("rec.second.t\t", 4),
+        ("(\\xylo -> xy\t + 2) 5", 7),
+        ("let quux = 9 in quu\t", 9),
+        ("(10: numb\t)", 10),
+        ("colour #gr\t", 5),
+    ]:
+        at.types(typed + " + 100\r" if "#" not in typed else typed + "\r")
+        at.waits_for(f"\n{value + 100 if '#' not in typed else value}i32")
+        at.waits_for(prompt)
+    at.types('import "impor\t"\r')
+    at.waits_for(prompt)
+    at.types("from_f\t\r")
+    at.waits_for(r"\n8i32")
+    at.waits_for(prompt)
+    for _ in range(5):
+        at.types(":undo\r")
+        at.waits_for(prompt)
     # The line before, changed.
     at.types("40 + 1\r")
     at.waits_for(r"41i32")
@@ -230,6 +270,23 @@ def main():
     code = at.ends()
     if code != 0:
         sys.exit(f"terminal: exit code {code}:\n{at.text()}")
+    # In colours: tokens, and how the last input that began so went on, which the right arrow takes.
+    at = Terminal([galopvm, "repl"], folder, NO_COLOR="")
+    at.waits_for(prompt)
+    at.types("let hinted = 12i32 in hinted + 1\r")
+    at.waits_for(r"13i32")
+    at.waits_for(prompt)
+    if "\x1b[35mlet\x1b[0m hinted = \x1b[36m12i32\x1b[0m" not in at.seen:
+        sys.exit(f"terminal: tokens have no colours:\n{at.seen!r}")
+    at.types("let hin")
+    at.waits_for(r"let hinted = 12i32 in hinted \+ 1")
+    if "\x1b[2mted = 12i32 in hinted + 1\x1b[0m" not in at.seen:
+        sys.exit(f"terminal: what may follow is not dim:\n{at.seen!r}")
+    at.types("\x1b[C0\r")
+    at.waits_for(r"\n22i32")
+    at.waits_for(prompt)
+    at.types("\x04")
+    at.ends()
     # A program says what it waits for.
     write(os.path.join(folder, "waits.fut"), "entry add (p: {x: i32, y: i32}) (k: i32) = p.x + p.y + k")
     at = Terminal([galopvm, "run", "waits.fut"], folder)

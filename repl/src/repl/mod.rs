@@ -435,7 +435,7 @@ impl Repl {
     }
 
     fn become_scope(&mut self, scope: Scope) {
-        self.lines.define(scope.names());
+        self.lines.define(&scope.pieces(), &scope.text());
         self.scope = scope;
     }
 

@@ -81,6 +81,11 @@ impl Scope {
         self.parts().into_iter().map(|(_, text)| text).collect()
     }
 
+    /// All pieces one after the other, as if no name had got a new meaning.
+    pub fn pieces(&self) -> String {
+        self.pieces.iter().map(|piece| format!("{}\n", piece.text)).collect()
+    }
+
     /// The names of the values that are defined, in order.
     pub fn names(&self) -> Vec<String> {
         let mut all: Vec<String> = Vec::new();

@@ -1,16 +1,21 @@
 //! Where lines come from: a terminal with editing and history, or a pipe.
+//!
+//! - `editing.rs`: what the editor asks while somebody types. `painting.rs`: an input in colours.
 
-use super::completion::Completion;
+mod editing;
+mod painting;
+
 use super::history;
+use editing::Editing;
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
-use rustyline::{CompletionType, Config, Editor};
+use rustyline::{ColorMode, CompletionType, Config, Editor};
 use std::io::{self, BufRead, IsTerminal};
 use std::path::PathBuf;
 
 /// What the user did.
 pub enum Line {
-    /// A line, without its end.
+    /// A line, without its end; at a terminal possibly several, which were edited together.
     Text(String),
     /// What was typed so far is to be forgotten.
     Cancelled,
@@ -23,7 +28,7 @@ pub enum Lines {
     /// A terminal.
     Terminal {
         /// The editor, with the history.
-        editor: Box<Editor<Completion, FileHistory>>,
+        editor: Box<Editor<Editing, FileHistory>>,
         /// Where the history is kept.
         history: Option<PathBuf>,
     },
@@ -40,11 +45,12 @@ impl Lines {
         let config = Config::builder()
             .max_history_size(10_000)
             .map(|c| c.auto_add_history(false).completion_type(CompletionType::List).build());
-        let Ok(mut editor) = Editor::<Completion, FileHistory>::with_config(config.unwrap_or_default())
-        else {
+        let config = config.unwrap_or_default();
+        let has_colours = config.color_mode() != ColorMode::Disabled;
+        let Ok(mut editor) = Editor::<Editing, FileHistory>::with_config(config) else {
             return (Lines::Pipe, Some("this terminal cannot be edited in".into()));
         };
-        editor.set_helper(Some(Completion::new()));
+        editor.set_helper(Some(Editing::new(has_colours)));
         let history = history::file();
         let mut note = None;
         if let Some(path) = &history {
@@ -89,12 +95,12 @@ impl Lines {
         }
     }
 
-    /// These names are defined now.
-    pub fn define(&mut self, names: Vec<String>) {
+    /// What is defined now: these pieces of source, which are one program in this text.
+    pub fn define(&mut self, pieces: &str, text: &str) {
         if let Lines::Terminal { editor, .. } = self
-            && let Some(completion) = editor.helper_mut()
+            && let Some(editing) = editor.helper_mut()
         {
-            completion.define(names);
+            editing.completion.define(pieces, text);
         }
     }
 
