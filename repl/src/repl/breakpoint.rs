@@ -106,7 +106,8 @@ impl Repl {
     /// The prompt at a breakpoint. What is defined there is forgotten with it.
     fn stopped(&mut self, stop: &Stop) -> Next {
         let running = self.interrupts.running(None);
-        let (scope, depth, number, it) = (self.scope.clone(), self.before.len(), self.number, self.it.take());
+        let (scope, depth, number, it) =
+            (self.scope.clone(), self.before.len(), self.number, std::mem::take(&mut self.it));
         (self.number, self.goes_through) = (0, true);
         self.name_value(stop);
         let progress = self.progress.clone();

@@ -1,7 +1,7 @@
 //! What expressions are: their types, the programs that give their values, the values.
 
 use super::display::value_text;
-use super::{Repl, breakpoint, explained, print, scope};
+use super::{Repl, breakpoint, explained, print, reading, scope};
 use crate::failure::{complaint, rendered, say};
 use crate::stats::Phases;
 use galopvm::{Error, ErrorKind, Program, Session, Value};
@@ -12,6 +12,9 @@ use galopvm_profile::shown;
 use std::io;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+
+/// Most bytes of a value that `it` stands for as such.
+const VALUE_KEPT: usize = 4096;
 
 /// Time for the evaluations of `:bench`, and the fewest of them.
 const BENCH: (Duration, u32) = (Duration::from_secs(1), 5);
@@ -198,7 +201,9 @@ impl Repl {
         };
         let form = evaluation.form.unwrap_or_else(|| components(&values));
         print(&value_text(&form, &values))?;
-        self.it = Some(text.into());
+        // As a value, where that is short: it is not evaluated again then, and stops nowhere.
+        let value = reading::expression(&form, &values).filter(|value| value.len() <= VALUE_KEPT);
+        self.it = value.into_iter().chain([text.into()]).collect();
         match telling {
             Telling::Nothing => Ok(()),
             Telling::Time => print(&format!(

@@ -108,7 +108,7 @@ pub fn run(args: Args) -> Outcome {
         number: 0,
         waiting: VecDeque::new(),
         previous: None,
-        it: None,
+        it: Vec::new(),
         is_left: false,
         goes_through: false,
         // Without a terminal nobody presses keys, and the signal ends galopvm as any other program.
@@ -168,8 +168,8 @@ struct Repl {
     waiting: VecDeque<String>,
     /// The input before, as long as another line can continue it.
     previous: Option<Previous>,
-    /// The last expression that had a value, which `it` stands for.
-    it: Option<String>,
+    /// What `it` stands for, the last expression that had a value: texts, of which the first one that is right counts.
+    it: Vec<String>,
     /// A prompt inside of another one has ended the session.
     is_left: bool,
     /// Evaluations do not stop at breakpoints: one waits there already, or they are repeated.
@@ -330,16 +330,17 @@ impl Repl {
 
     /// Defines `it` as the last expression that had a value, for an input that asks for it.
     fn define_it(&mut self, text: &str) {
-        let Some(last) = self.it.take() else { return };
         let is_others = self.knows(IT) && self.scope.piece(IT).is_none();
         if is_others || typed::mentions(text, IT) == 0 {
-            self.it = Some(last);
             return;
         }
-        let mut scope = self.scope.clone();
-        scope.add(IT, &format!("def {IT} =\n{last}"));
+        let with = |text: String| {
+            let mut scope = self.scope.clone();
+            scope.add(IT, &format!("def {IT} =\n{text}"));
+            scope
+        };
         // A value of which no definition can be made, such as an empty array of any type, has no name.
-        if is_right(&scope) {
+        if let Some(scope) = std::mem::take(&mut self.it).into_iter().map(with).find(is_right) {
             self.become_scope(scope);
         }
     }

@@ -6,6 +6,7 @@
 use super::{Repl, filename, print};
 use crate::failure::{Failure, say, text};
 use crate::input::Values;
+use crate::values::type_text;
 use galopvm::{Memory, Value, data};
 use galopvm_bytecode::Form;
 use std::io;
@@ -95,13 +96,6 @@ fn named(
 fn is_name(word: &str) -> bool {
     word.starts_with(|c: char| c.is_ascii_alphabetic())
         && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '\'')
-}
-
-/// The type of a value, with its extents.
-fn type_text(value: &Value) -> String {
-    let shape = value.as_array().map_or_else(Vec::new, |array| array.shape().to_vec());
-    let extents: String = shape.iter().map(|extent| format!("[{extent}]")).collect();
-    format!("{extents}{}", value.elem())
 }
 
 /// A value as an expression, if it is not too large for one. One of a sum type may be no expression by itself.

@@ -12,6 +12,7 @@
 //!
 //! Words before `input` are tags; `random` and `script` among them say what its braces hold.
 
+use super::pattern::mistake;
 use galopvm::Memory;
 use galopvm::data::{self, Style};
 
@@ -182,6 +183,19 @@ impl<'t> Block<'t> {
         line.trim().to_string()
     }
 
+    /// A regular expression, up to the end of the line.
+    fn pattern(&mut self) -> Result<String, String> {
+        let start = self.at;
+        let pattern = self.line();
+        match mistake(&pattern) {
+            None => Ok(pattern),
+            Some(mistake) => {
+                self.at = start;
+                Err(format!("`{pattern}` is no regular expression: {mistake}"))
+            }
+        }
+    }
+
     fn wrong(&self, wanted: &str) -> String {
         let found: String = self.rest().chars().take(40).collect();
         format!("{wanted} is expected at `{}`", one_line(&found))
@@ -231,7 +245,7 @@ impl<'t> Block<'t> {
             spec.tags.extend(self.braces()?.split_whitespace().map(str::to_string));
         }
         if first && self.accept("error:") {
-            spec.error = Some(self.line());
+            spec.error = Some(self.pattern()?);
         } else {
             let mut entries = vec!["main".to_string()];
             if self.accept("entry:") {
@@ -253,7 +267,7 @@ impl<'t> Block<'t> {
                 self.braces()?;
                 spec.structures += 1;
             } else if self.accept("warning:") {
-                spec.warnings.push(self.line());
+                spec.warnings.push(self.pattern()?);
             } else if self.accept("property:") {
                 spec.properties.extend(self.line().split_whitespace().map(str::to_string));
             } else {
@@ -311,7 +325,7 @@ impl<'t> Block<'t> {
             return Ok(if file { Expected::File(text) } else { Expected::Values(text) });
         }
         if self.accept("error:") {
-            return Ok(Expected::Error(self.line()));
+            return Ok(Expected::Error(self.pattern()?));
         }
         Ok(Expected::Anything)
     }

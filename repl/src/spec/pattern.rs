@@ -5,12 +5,17 @@ use regex_lite::{Regex, RegexBuilder};
 /// Whether an expression matches somewhere in a text; line ends are ordinary characters. Braces that repeat nothing stand
 /// for themselves, as in the expressions that Futhark's tools read; an expression that is none is looked for as it is written.
 pub fn matches(pattern: &str, text: &str) -> bool {
-    let compiled = compile(pattern).or_else(|| compile(&escaped(pattern)));
-    compiled.map_or_else(|| text.contains(pattern), |regex| regex.is_match(text))
+    compile(pattern).map_or_else(|_| text.contains(pattern), |regex| regex.is_match(text))
 }
 
-fn compile(pattern: &str) -> Option<Regex> {
-    RegexBuilder::new(pattern).dot_matches_new_line(true).build().ok()
+/// What is wrong with an expression, if something is.
+pub fn mistake(pattern: &str) -> Option<String> {
+    compile(pattern).err().map(|error| error.to_string())
+}
+
+fn compile(pattern: &str) -> Result<Regex, regex_lite::Error> {
+    let build = |pattern: &str| RegexBuilder::new(pattern).dot_matches_new_line(true).build();
+    build(pattern).or_else(|error| build(&escaped(pattern)).map_err(|_| error))
 }
 
 /// The expression with braces taken as characters.

@@ -1,5 +1,6 @@
 //! Results that are not the expected ones: the first differing element, with its neighbours.
 
+use crate::values::type_text;
 use galopvm::data::{Difference, TOLERANCE, compare as compare_values, value_text};
 use galopvm::{Array, Value};
 
@@ -18,7 +19,7 @@ pub fn compare(found: &[Value], expected: &[Value]) -> Result<(), String> {
         more < 1000
     });
     let Some(difference) = first else { return Ok(()) };
-    let mut text = difference.to_string();
+    let mut text = described(&difference, found, expected);
     if let Difference::Element { value, index, .. } = &difference
         && let (Some(Value::Array(found)), Some(Value::Array(expected))) =
             (found.get(*value), expected.get(*value))
@@ -32,6 +33,20 @@ pub fn compare(found: &[Value], expected: &[Value]) -> Result<(), String> {
         _ => text.push_str("\n  and many more that differ"),
     }
     Err(text)
+}
+
+/// A difference in words; values of different types are told by these, with the extents that they have.
+fn described(difference: &Difference, found: &[Value], expected: &[Value]) -> String {
+    match difference {
+        Difference::Count { expected: 1, found } => format!("Expected 1 value, got {found}"),
+        Difference::Shape { value, .. } | Difference::Type { value, .. }
+            if found[*value].ty() != expected[*value].ty() =>
+        {
+            let (expected, found) = (type_text(&expected[*value]), type_text(&found[*value]));
+            format!("Value #{value}: expected a value of type {expected}, got {found}")
+        }
+        _ => difference.to_string(),
+    }
 }
 
 /// The elements around an index in its innermost row: `[.., 3, >4<, 5, ..]`.

@@ -63,8 +63,11 @@ impl Properties {
         ] {
             let Some(helper) = helper else { continue };
             let found = types.entries().iter().find(|entry| entry.name == *helper);
-            let found = found.ok_or_else(|| {
-                format!("{role} {helper} of property {name} is not an entry point: write `entry` in place of `def`.")
+            let found = found.ok_or_else(|| match self.attributes.contains_key(helper) {
+                true => format!(
+                    "{role} {helper} of property {name} is not an entry point: write `entry` in place of `def`."
+                ),
+                false => format!("{role} {helper} of property {name}: there is no such function."),
             })?;
             let has: Vec<&str> =
                 found.params.iter().map(|(_, ty)| &*ty.name).chain([&*found.output.name]).collect();
@@ -82,13 +85,19 @@ impl Properties {
             let own = (size * (k as i64 + 1) / CANDIDATES as i64).min(size);
             let seed = self.seed.wrapping_add(k);
             let candidate = trial.candidate(own, seed)?;
-            if !trial.holds(&candidate)? {
-                let (found, note) = trial.smaller(candidate, own, seed);
-                return Err(format!(
-                    "Property {name} (size={own}, seed={seed}) failed after {k} tests:\n{note}Counterexample: {}",
-                    shown(ty, &found)
-                ));
-            }
+            let (found, before, below) = match trial.holds(&candidate) {
+                Ok(true) => continue,
+                Ok(false) => {
+                    let (found, note) = trial.smaller(candidate, own, seed);
+                    (found, note, String::new())
+                }
+                Err(error) => (candidate, String::new(), format!("\n{error}")),
+            };
+            let tests = if k == 1 { "test" } else { "tests" };
+            return Err(format!(
+                "Property {name} (size={own}, seed={seed}) failed after {k} {tests}:\n{before}Counterexample: {}{below}",
+                shown(ty, &found)
+            ));
         }
         Ok(())
     }
@@ -145,13 +154,7 @@ impl Trial<'_> {
     }
 
     fn holds(&mut self, candidate: &[Value]) -> Result<bool, String> {
-        let found = self.call(self.name, candidate.to_vec()).map_err(|wrong| {
-            format!(
-                "Property {} ended with an error:\n{wrong}\nCandidate: {}",
-                self.name,
-                shown(self.ty, candidate)
-            )
-        })?;
+        let found = self.call(self.name, candidate.to_vec())?;
         Ok(found.first().and_then(Value::as_scalar).is_none_or(|truth| truth.bits != 0))
     }
 

@@ -19,5 +19,5 @@ mod types;
 pub use attributes::{Attributes, attributes};
 pub use random::Random;
 pub use read::{is_whole, whole};
-pub use show::{shown, write};
+pub use show::{shown, type_text, write};
 pub use types::{Constructor, EntryTypes, Shape, Slot, Type, Types, rank_of};

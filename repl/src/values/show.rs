@@ -20,6 +20,13 @@ pub fn shown(ty: &Type, parts: &[Value]) -> String {
     }
 }
 
+/// The type of a value of the machine, with its extents.
+pub fn type_text(value: &Value) -> String {
+    let shape = value.as_array().map_or_else(Vec::new, |array| array.shape().to_vec());
+    let extents: String = shape.iter().map(|extent| format!("[{extent}]")).collect();
+    format!("{extents}{}", value.elem())
+}
+
 /// Writes a value of a type on one line, without its end.
 pub fn write(out: &mut dyn Write, ty: &Type, parts: &[Value], style: Style) -> io::Result<()> {
     let mut next = 0;
