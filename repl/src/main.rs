@@ -4,7 +4,7 @@
 //! - `values/`: types and composite values for those who drive programs; `spec/`: test blocks. `tuning.rs`: tuning parameters.
 //! - `bundle.rs`: executables with a program inside, which `stand.rs` and `upstream.rs` make. `header/`: programs as functions in C.
 //! - `failure.rs`: how commands end, and with which exit code. `settings.rs`: options that choose back ends and limits.
-//! - `files/`: tables and images. `wanted.rs`: what an entry point takes, by name. `given.rs`: options for inputs. `output.rs`: results.
+//! - `foreign.rs`: options of Futhark's tools that have no effect. `files/`: tables and images. `wanted.rs`: what an entry point takes, by name. `given.rs`: options for inputs. `output.rs`: results.
 //! - `input.rs`: programs and values from files and standard input. `interrupt.rs`: Ctrl-C. `stats.rs`: what happened.
 //!   `json.rs`: text for programs.
 //!
@@ -27,6 +27,7 @@ mod dump;
 mod explain;
 mod failure;
 mod files;
+mod foreign;
 mod given;
 mod header;
 mod input;

@@ -2,8 +2,8 @@
 
 use crate::deadline::Bounds;
 use crate::given::Inputs;
-use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Arg, Args};
 use galopvm::{BackendChoice, Compiling, CpuMode, Engine, Imports, Program, Route, Switch, Switches};
 use galopvm_explain::Target;
 use std::path::PathBuf;
@@ -20,6 +20,21 @@ fn word<T: FromStr + Clone + Send + Sync + 'static>(
 /// Parses the word of a backend.
 pub fn backend() -> impl TypedValueParser<Value = BackendChoice> {
     word(BackendChoice::ALL.map(BackendChoice::name).to_vec())
+}
+
+/// The back ends of Futhark's compiler. Tools that name one mean how programs are to be executed at all.
+const FUTHARKS: [&str; 10] =
+    ["c", "multicore", "opencl", "cuda", "hip", "ispc", "wasm", "wasm-multicore", "python", "pyopencl"];
+
+/// Lets an option for the back end take Futhark's names as well, which leave the choice to galopvm.
+pub fn takes_futharks(option: Arg) -> Arg {
+    let own = BackendChoice::ALL.map(|backend| PossibleValue::new(backend.name()));
+    let futharks = FUTHARKS.map(|name| PossibleValue::new(name).hide(true));
+    option.value_parser(PossibleValuesParser::new(own.into_iter().chain(futharks)).try_map(|text| {
+        let choice =
+            if FUTHARKS.contains(&text.as_str()) { Ok(BackendChoice::default()) } else { text.parse() };
+        choice.map_err(|()| "unknown word")
+    }))
 }
 
 /// Parses the word of a cpu.

@@ -148,15 +148,16 @@ fn counterexamples_are_made_small_and_helpers_of_properties_have_their_types() {
         "Counterexample: 7i32\n",
         "Shrinker tires failed, smaller sizes were tried instead:\nError: division by zero",
         "Counterexample: 9i32\n",
-        "Property zero ended with an error:\nError: division by zero",
-        "Candidate: ",
+        "Property zero (size=0, seed=1) failed after 0 tests:\nCounterexample: ",
+        "i32\nError: division by zero",
     ]);
     folder.write(
         "wrong.fut",
-        "-- ==\n-- property: a b c d e f\n\
+        "-- ==\n-- property: a b c d e f g\n\
          entry make (size: i32) (seed: u64) = true\ndef hidden (x: bool) (_: u64) = x\n\
          #[prop(gen(make))]\nentry a (x: bool) = x\n#[prop(shrink(hidden))]\nentry b (x: bool) = x\n\
-         #[prop(sze(3))]\nentry c (x: bool) = x\nentry d (x: bool) = x\n#[prop]\nentry e (x: bool) = 1i32\n",
+         #[prop(sze(3))]\nentry c (x: bool) = x\nentry d (x: bool) = x\n#[prop]\nentry e (x: bool) = 1i32\n\
+         #[prop(gen(nogen))]\nentry g (x: bool) = x\n",
     );
     folder.run("test wrong.fut", "").fails(1, &[]).shows(&[
         "Generator make of property a has the wrong type.\nExpected: i64 -> u64 -> bool\nActual:   i32 -> u64 -> bool\n",
@@ -165,6 +166,48 @@ fn counterexamples_are_made_small_and_helpers_of_properties_have_their_types() {
         "Property d has no attribute `#[prop]`.",
         "Property e gives i32: a property gives bool.",
         "Property f is not an entry point",
+        "Generator nogen of property g: there is no such function.",
+    ]);
+}
+
+#[test]
+fn options_of_futharks_tools_are_taken() {
+    let folder = Folder::new("test-foreign");
+    folder.write("one.fut", "-- ==\n-- input { 1 } output { 2 }\ndef main (x: i32) = x + 1\n");
+    let options = "--backend=opencl --futhark=futhark --runner=run -p -D --pass-option=-L --pass-compiler-option=-O \
+                   --cache-extension=cache --concurrency=1 --concurrency=2 -v --verbose --no-terminal --no-tuning";
+    let note = "note: without effect: --futhark, --runner, --pass-option, --pass-compiler-option, --cache-extension, --verbose";
+    let ran = folder.run(&format!("test one.fut -s {options}"), "");
+    ran.prints("1/1 passed.\n");
+    assert_eq!(ran.err, format!("{note}, -s\n"));
+    let ran = folder.run(&format!("bench one.fut {options} -r 1 -r 2 --no-convergence-phase"), "");
+    ran.succeeds().shows(&["at least 2 runs"]);
+    assert_eq!(ran.err, format!("{note}, --concurrency\n"));
+    // Without them nothing is said, and help is silent about them.
+    assert_eq!(folder.run("test one.fut --backend interp", "").err, "");
+    let help = folder.run("bench --help", "").out;
+    assert!(!help.contains("--runner") && !help.contains("opencl"), "{help}");
+    folder.run("run one.fut --backend=opencl", "1").fails(2, &["opencl"]);
+}
+
+#[test]
+fn mistakes_in_blocks_are_told() {
+    let folder = Folder::new("test-mistakes");
+    folder.write("plain.fut", "def main (x: i32) = x\n");
+    let ran = folder.run("bench plain.fut", "");
+    assert!(ran.err.contains("note: plain.fut: no test block has an input"), "{}", ran.err);
+    folder.write("regex.fut", "-- ==\n-- input { 1 }\n-- error: [\ndef main (x: i32) = x\n");
+    folder.run("test regex.fut", "").fails(1, &[]).shows(&["line 3: `[` is no regular expression: "]);
+    folder.write(
+        "types.fut",
+        "-- ==\n-- entry: matrix\n-- input { } output { 1 }\n-- ==\n-- entry: two\n-- input { } output { 1 }\n\
+         -- ==\n-- entry: long\n-- input { } output { 1i64 }\n\
+         entry matrix = [[1i32, 2], [3, 4]]\nentry two = (1i32, 2i32)\nentry long = 1i32\n",
+    );
+    folder.run("test types.fut", "").fails(1, &[]).shows(&[
+        "Value #0: expected a value of type i32, got [2][2]i32",
+        "Expected 1 value, got 2",
+        "Value #0: expected a value of type i64, got i32",
     ]);
 }
 

@@ -10,7 +10,8 @@ mod measure;
 mod statistics;
 
 use crate::failure::{Failure, Outcome, complaint, say};
-use crate::settings::Settings;
+use crate::foreign::Foreign;
+use crate::settings::{self, Settings};
 use crate::spec::{self, Case, Expected, Spec};
 use crate::tuning;
 use document::{Earlier, Measured};
@@ -28,7 +29,7 @@ const NAME: usize = 40;
 /// Each case that expects no error is run once to warm up, then at least so often as asked for and for half a second, and on
 /// until the mean is certain. Prints the arithmetic mean and its 95% confidence interval; writes all times as JSON.
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, args_override_self = true, mut_arg("backend", settings::takes_futharks))]
 pub struct Args {
     /// Programs, and folders of programs
     #[arg(value_name = "FILE", required = true)]
@@ -69,6 +70,14 @@ pub struct Args {
     /// The ending of tuning files
     #[arg(long, value_name = "EXTENSION", default_value = "tuning")]
     tuning: String,
+    /// Programs compiled at the same time
+    #[arg(long, hide = true, value_name = "N", value_parser = settings::threads)]
+    concurrency: Option<usize>,
+    /// Print no line that changes, which is not done in any case
+    #[arg(long, hide = true)]
+    no_terminal: bool,
+    #[command(flatten)]
+    foreign: Foreign,
     #[command(flatten)]
     settings: Settings,
 }
@@ -83,6 +92,7 @@ Examples:
 
 /// Carries out the command.
 pub fn run(args: Args) -> Outcome {
+    args.foreign.note(&[("--concurrency", args.concurrency.is_some())]);
     let earlier = args.compare.as_deref().map(Earlier::read).transpose()?;
     let mut programs = Vec::new();
     for path in spec::programs(&args.paths)? {
@@ -127,6 +137,9 @@ fn prepared(args: &Args, path: &Path) -> Result<Option<(Program, Spec)>, Failure
     };
     let mut spec = spec::parse(&blocks)
         .map_err(|wrong| Failure::User(complaint(&format!("{name}: test block, {wrong}"), "")))?;
+    if spec.cases.is_empty() {
+        say(&format!("note: {name}: no test block has an input, so that there is nothing to measure"));
+    }
     let excluded = |tags: &[String]| {
         let backend = format!("no_{}", args.settings.backend);
         let always = ["nobench".to_string(), "disable".into(), backend];

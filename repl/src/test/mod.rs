@@ -13,7 +13,8 @@ mod property;
 mod report;
 
 use crate::failure::{Failure, Outcome};
-use crate::settings::Settings;
+use crate::foreign::Foreign;
+use crate::settings::{self, Settings};
 use crate::spec;
 use galopvm::BackendChoice;
 use report::Report;
@@ -36,7 +37,7 @@ const STACK: usize = 16 << 20;
 /// Every .fut file of a folder is tested. A program is checked, and each case of its test blocks is run: on given, random and
 /// scripted inputs, against given outputs, errors and warnings. Prints what is wrong, and how many programs passed.
 #[derive(clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, args_override_self = true, mut_arg("backend", settings::takes_futharks))]
 pub struct Args {
     /// Programs, and folders of programs
     #[arg(value_name = "FILE", required = true)]
@@ -48,7 +49,7 @@ pub struct Args {
     #[arg(short, long, visible_alias = "entry-point", value_name = "NAME")]
     entry: Option<String>,
     /// Programs tested at the same time [default: one for each hardware thread]
-    #[arg(long, value_name = "N", value_parser = crate::settings::threads)]
+    #[arg(long, value_name = "N", value_parser = settings::threads)]
     concurrency: Option<usize>,
     /// Only check the programs
     #[arg(short = 't', conflicts_with = "compile_only")]
@@ -77,6 +78,11 @@ pub struct Args {
     /// Write every verdict to this file, as JSON
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Only compare the operators of compiled programs with those that test blocks list
+    #[arg(short = 's', long, hide = true)]
+    structure: bool,
+    #[command(flatten)]
+    foreign: Foreign,
     #[command(flatten)]
     settings: Settings,
 }
@@ -129,6 +135,7 @@ impl Plan {
 
 /// Carries out the command.
 pub fn run(args: Args) -> Outcome {
+    args.foreign.note(&[("-s", args.structure)]);
     let programs = spec::programs(&args.paths)?;
     let json = args.json.clone();
     let threads =
