@@ -65,7 +65,7 @@ impl FromArgMatches for Inputs {
                 match found.replace((name, kind)) {
                     Some((other, _)) if other != name => {
                         let message =
-                            format!("the option --{name} cannot be used with --{other} for one file\n");
+                            format!("the option --{name} cannot be used with --{other} for one file");
                         return Err(clap::Error::raw(ErrorKind::ArgumentConflict, message));
                     }
                     _ => {}
@@ -80,7 +80,7 @@ impl FromArgMatches for Inputs {
         }
         match next(usize::MAX)? {
             Some((name, _)) if !inputs.files.is_empty() => {
-                let message = format!("the option --{name} stands before the --input that it is about\n");
+                let message = format!("the option --{name} stands before the --input that it is about");
                 Err(clap::Error::raw(ErrorKind::ArgumentConflict, message))
             }
             last => Ok(Inputs { standard: last.map(|(_, kind)| kind), ..inputs }),

@@ -3,13 +3,14 @@
 use crate::bundle;
 use crate::deadline::Bounds;
 use crate::failure::{Failure, colours, complaint, say};
-use crate::files::{Format, Kind, Problem, Table, columns, netpbm, pixels, png};
+use crate::files::{Format, Kind, Problem, Table, columns, is_other_image, netpbm, pixels, png};
 use crate::given::Inputs;
 use crate::values;
 use crate::wanted::{Leaf, Wanted};
 use galopvm::data::{self, DataError, Reader};
 use galopvm::{Compiling, Diagnostic, ElemType, Entry, Memory, Session, Value, ValueType};
 use galopvm_base::{Sources, Span, system_message};
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Read};
 use std::path::Path;
 
@@ -42,6 +43,10 @@ impl Values {
 
     /// The same, if it is known what they are.
     pub fn open_as(memory: &Memory, path: &Path, kind: Option<Kind>) -> Result<Values, Failure> {
+        if kind.is_none() && is_other_image(path) {
+            let message = format!("{}: images are read from PNG, PPM and PGM files", path.display());
+            return Err(Failure::user(message, "convert it, or read its bytes with --raw"));
+        }
         let as_it_is = kind == Some(Kind::Raw);
         let (name, input) = if path != Path::new("-") {
             let open =
@@ -320,23 +325,43 @@ fn enough(name: &str, wanted: &Wanted<'_>, values: Vec<Value>) -> Result<Vec<Val
     if values.len() == wanted.leaves.len() {
         return Ok(values);
     }
-    let (count, found) = (counted(wanted.leaves.len()), counted(values.len()));
-    let text = format!("{name}: `{}` takes {count}, but the input has {found}", wanted.entry.name);
+    let (count, found) = (counted(wanted.leaves.len(), "value"), values.len());
+    // A record is one argument, and may be given as its parts.
+    let text = match wanted.entry.params.len() {
+        params if params == wanted.leaves.len() => {
+            format!("takes {count}, but the input has {}", counted(found, "value"))
+        }
+        params => format!("takes {} ({count}), but the input has {found}", counted(params, "argument")),
+    };
+    let text = format!("{name}: `{}` {text}", wanted.entry.name);
     Err(Failure::user(text, &wanted.signature()))
 }
 
-fn counted(n: usize) -> String {
-    if n == 1 { "1 value".into() } else { format!("{n} values") }
+fn counted(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
 /// What an entry point takes, as its source says.
 pub fn signature(entry: &Entry) -> String {
-    let params: Vec<String> = entry
-        .params
-        .iter()
-        .map(|p| if p.name.is_empty() { p.ty.clone() } else { format!("({}: {})", p.name, p.ty) })
+    let params = entry.params.iter().zip(param_types(entry));
+    let params: Vec<String> = params
+        .map(|(param, ty)| if param.name.is_empty() { ty } else { format!("({}: {ty})", param.name) })
         .collect();
     format!("`{}` takes {}", entry.name, params.join(" "))
+}
+
+/// The types of the parameters of an entry point. Sizes that the compiler has named, `d0`, are left out where they say nothing: the
+/// source has `[]`.
+pub fn param_types(entry: &Entry) -> Vec<String> {
+    let all: String = entry.params.iter().map(|param| format!("{} ", param.ty)).collect();
+    let made: BTreeSet<&str> = all
+        .split(['[', ']'])
+        .filter(|name| name.strip_prefix('d').is_some_and(|number| number.parse::<u32>().is_ok()))
+        .filter(|name| all.matches(&format!("[{name}]")).count() == 1)
+        .collect();
+    let plain =
+        |ty: &str| made.iter().fold(ty.to_string(), |ty, name| ty.replace(&format!("[{name}]"), "[]"));
+    entry.params.iter().map(|param| plain(&param.ty)).collect()
 }
 
 /// A message about a place in the input, with the line and a caret where that can be shown.

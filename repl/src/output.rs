@@ -5,7 +5,7 @@
 
 use crate::failure::{Failure, Outcome};
 use crate::files::whole::Whole;
-use crate::files::{Format, Written, csv, netpbm, pixels, png};
+use crate::files::{Format, Written, csv, is_other_image, netpbm, pixels, png};
 use crate::values::{self, Type, Types};
 use crate::wanted::{Leaf, leaves};
 use galopvm::{Program, Value, ValueType, data};
@@ -90,6 +90,9 @@ impl Plan {
     /// Refuses what a file cannot hold, and a file that cannot be there.
     fn possible(&self, path: &Path, written: Written, range: std::ops::Range<usize>) -> Outcome {
         let refused = |what: String, hint: &str| Failure::user(format!("{}: {what}", path.display()), hint);
+        if is_other_image(path) {
+            return Err(refused("images are written as PNG, PPM and PGM files".into(), "use .png"));
+        }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         if path.is_dir() {
             return Err(refused("this is a directory".into(), "name a file in it"));

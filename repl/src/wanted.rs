@@ -2,7 +2,7 @@
 //!
 //! Values are counted as the machine counts them: a parameter may be given as a whole or part by part.
 
-use crate::input::signature;
+use crate::input::{param_types, signature};
 use crate::values::{Shape, Type, Types, rank_of};
 use galopvm::{ElemType, Entry, Session, ValueType};
 use std::sync::Arc;
@@ -63,9 +63,10 @@ impl<'e> Wanted<'e> {
     /// As its source says it, and which parameter the value of this number is for.
     pub fn signature_at(&self, value: usize) -> String {
         let read = self.params.iter().rposition(|(start, _)| *start <= value);
-        match read.and_then(|param| self.entry.params.get(param)) {
-            Some(param) if self.entry.params.len() > 1 && !param.name.is_empty() => {
-                format!("this is for `{}: {}`; {}", param.name, param.ty, self.signature())
+        let types = param_types(self.entry);
+        match read.and_then(|param| self.entry.params.get(param).zip(types.get(param))) {
+            Some((param, ty)) if types.len() > 1 && !param.name.is_empty() => {
+                format!("this is for `{}: {ty}`; {}", param.name, self.signature())
             }
             _ => self.signature(),
         }

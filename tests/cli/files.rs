@@ -126,7 +126,14 @@ fn what_is_wrong_with_a_table_is_said_with_its_place() {
     folder.run("run c.fut --csv", "1\n").fails(2, &["a table cannot be `a` of type [][][]u8"]);
     folder.write("a.csv", "1,2\n");
     folder.run("run means.fut -i a.csv -i a.csv", "").fails(2, &["a.csv: no value is expected"]);
-    folder.run("run means.fut -i a.csv --raw", "").fails(2, &["--raw stands before the --input"]);
+    let said = ["--raw stands before the --input", "Usage: galopvm run"];
+    folder.run("run means.fut -i a.csv --raw", "").fails(2, &said);
+    folder
+        .run("run means.fut -i a.jpg", "")
+        .fails(2, &["a.jpg: images are read from PNG, PPM and PGM files"]);
+    folder
+        .run("run means.fut -o a.bmp", "")
+        .fails(2, &["a.bmp: images are written as PNG, PPM and PGM files"]);
     folder.run("run means.fut --raw --csv -i a.csv", "").fails(2, &["cannot be used with --raw"]);
     // Cells of any length, and lines of any number.
     let ran = folder.run("run means.fut --csv", "1,".to_string() + &"x".repeat(100_000) + "\n1,2\n1,\n");

@@ -46,6 +46,11 @@ fn ending(path: &Path) -> String {
     name.rsplit_once('.').map_or_else(String::new, |(_, ending)| ending.to_string())
 }
 
+/// Whether a name says that a file is an image of a format that is neither read nor written here.
+pub fn is_other_image(path: &Path) -> bool {
+    ["jpg", "jpeg", "bmp", "gif", "tif", "tiff", "webp"].contains(&ending(path).as_str())
+}
+
 impl Kind {
     /// What a file of this name with these bytes is.
     pub fn of(path: &Path, bytes: &[u8]) -> Kind {

@@ -21,7 +21,7 @@ mod samples;
 mod table;
 pub mod whole;
 
-pub use kind::{Format, Kind, Written};
+pub use kind::{Format, Kind, Written, is_other_image};
 pub use problem::Problem;
 pub use table::Table;
 
