@@ -48,7 +48,7 @@ mod upstream;
 mod values;
 mod wanted;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
 use std::ffi::OsString;
 use std::io::Write;
@@ -108,18 +108,32 @@ fn main() -> ExitCode {
         if let Some(code) = stand::standing(&arguments) {
             return code;
         }
-        if upstream::is_called_futhark(arguments.first())
-            && arguments.get(1).is_some_and(|word| word == "--version" || word == "-V")
-        {
+        let is_futhark = upstream::is_called_futhark(arguments.first());
+        if is_futhark && arguments.get(1).is_some_and(|word| word == "--version" || word == "-V") {
             let _ = writeln!(std::io::stdout(), "{}", upstream::version());
             return 0;
         }
-        let cli = match Cli::try_parse_from(&arguments) {
+        let mut command = if is_futhark { upstream::listed(Cli::command()) } else { Cli::command() };
+        let parsed = command.try_get_matches_from_mut(&arguments).and_then(|found| {
+            Cli::from_arg_matches(&found).map_err(|message| {
+                // A complaint about options is one about those of the subcommand.
+                let own = found.subcommand_name().and_then(|name| command.find_subcommand_mut(name));
+                match own {
+                    Some(own) => message.format(own),
+                    None => message,
+                }
+            })
+        });
+        let cli = match parsed {
             Ok(cli) => cli,
             Err(message) => {
                 // Help and version go to standard output with code 0, complaints to standard error with 2.
                 let _ = message.print();
-                return if message.use_stderr() { failure::USER } else { 0 };
+                return match message.use_stderr() {
+                    true if is_futhark && upstream::names_no_command(&message) => upstream::NO_COMMAND,
+                    true => failure::USER,
+                    false => 0,
+                };
             }
         };
         let result = match cli.command {

@@ -61,7 +61,7 @@ pub fn output_of(wanted: Option<PathBuf>, source: &Path) -> Result<PathBuf, Fail
 
 /// Options of an executable with a program inside.
 #[derive(clap::Parser)]
-#[command(max_term_width = 100, disable_version_flag = true)]
+#[command(name = "galopvm", version, max_term_width = 100)]
 struct Standing {
     #[command(flatten)]
     run: run::Args,
@@ -71,11 +71,13 @@ struct Standing {
 pub fn standing(arguments: &[OsString]) -> Option<u8> {
     let own = std::env::current_exe().ok()?;
     bundle::program_in(&own)?;
-    let command = Standing::command()
+    let mut command = Standing::command()
         .about("A Futhark program, executed by galopvm")
         .after_help("")
         .mut_arg("file", |file| file.hide(true).required(false).default_value(&*own.into_os_string().leak()));
-    let parsed = command.try_get_matches_from(arguments).and_then(|found| Standing::from_arg_matches(&found));
+    let parsed = command
+        .try_get_matches_from_mut(arguments)
+        .and_then(|found| Standing::from_arg_matches(&found).map_err(|message| message.format(&mut command)));
     Some(match parsed {
         Ok(standing) => run::run(standing.run).map_or_else(Failure::report, |()| 0),
         Err(message) => {

@@ -7,6 +7,7 @@ use crate::failure::{Failure, Outcome, colours, say};
 use crate::header::{self, Backend};
 use crate::stand::output_of;
 use crate::{bundle, input};
+use clap::error::ErrorKind;
 use galopvm::{Compiling, Imports};
 use galopvm_base::{Sources, system_message};
 use std::path::{Path, PathBuf};
@@ -125,6 +126,24 @@ fn quoted(path: &Path) -> Result<String, Failure> {
 /// Whether this process was started by the name of Futhark's compiler.
 pub fn is_called_futhark(name: Option<&std::ffi::OsString>) -> bool {
     name.and_then(|name| Path::new(name).file_stem()).is_some_and(|stem| stem == "futhark")
+}
+
+/// The exit code of Futhark's compiler where no command is named, or one that there is not.
+pub const NO_COMMAND: u8 = 1;
+
+/// Whether a complaint about a command line is that.
+pub fn names_no_command(message: &clap::Error) -> bool {
+    matches!(
+        message.kind(),
+        ErrorKind::InvalidSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand
+    )
+}
+
+/// The commands with those that only Futhark's compiler has in the list that help shows.
+pub fn listed(command: clap::Command) -> clap::Command {
+    ["c", "multicore", "vm"]
+        .into_iter()
+        .fold(command, |command, name| command.mut_subcommand(name, |own| own.hide(false)))
 }
 
 /// What `futhark --version` prints.

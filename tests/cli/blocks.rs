@@ -178,14 +178,14 @@ fn options_of_futharks_tools_are_taken() {
                    --cache-extension=cache --concurrency=1 --concurrency=2 -v --verbose --no-terminal --no-tuning";
     let note = "note: without effect: --futhark, --runner, --pass-option, --pass-compiler-option, --cache-extension, --verbose";
     let ran = folder.run(&format!("test one.fut -s {options}"), "");
-    ran.prints("1/1 passed.\n");
+    ran.succeeds();
     assert_eq!(ran.err, format!("{note}, -s\n"));
     let ran = folder.run(&format!("bench one.fut {options} -r 1 -r 2 --no-convergence-phase"), "");
     ran.succeeds().shows(&["at least 2 runs"]);
     assert_eq!(ran.err, format!("{note}, --concurrency\n"));
     // Without them nothing is said, and help is silent about them.
     assert_eq!(folder.run("test one.fut --backend interp", "").err, "");
-    let help = folder.run("bench --help", "").out;
+    let help = folder.run("bench --help", "").text();
     assert!(!help.contains("--runner") && !help.contains("opencl"), "{help}");
     folder.run("run one.fut --backend=opencl", "1").fails(2, &["opencl"]);
 }
@@ -200,7 +200,7 @@ fn mistakes_in_blocks_are_told() {
     folder.run("test regex.fut", "").fails(1, &[]).shows(&["line 3: `[` is no regular expression: "]);
     folder.write(
         "types.fut",
-        "-- ==\n-- entry: matrix\n-- input { } output { 1 }\n-- ==\n-- entry: two\n-- input { } output { 1 }\n\
+        "-- ==\n-- entry: matrix\n-- input { } output { 1 }\n\n-- ==\n-- entry: two\n-- input { } output { 1 }\n\n\
          -- ==\n-- entry: long\n-- input { } output { 1i64 }\n\
          entry matrix = [[1i32, 2], [3, 4]]\nentry two = (1i32, 2i32)\nentry long = 1i32\n",
     );

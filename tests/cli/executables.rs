@@ -27,6 +27,7 @@ fn executables_need_nothing_else() {
     start(&folder, "sum", &[], "[1, 2]").prints("3i32\n");
     start(&folder, "sum", &["-e", "twice", "-t", "times", "-r", "2"], "4").prints("4i32\n8i32\n");
     assert_eq!(String::from_utf8_lossy(&folder.read("times")).lines().count(), 2);
+    start(&folder, "sum", &["--version"], "").prints(concat!("galopvm ", env!("CARGO_PKG_VERSION"), "\n"));
     start(&folder, "sum", &["--nothing"], "").fails(2, &["--nothing"]);
     folder.run("run sum", "[7]").prints("7i32\n");
     folder.run("stand sum.fut -o sum.fut", "").fails(2, &["add -o FILE"]);
@@ -121,6 +122,12 @@ fn futhark_is_another_name() {
     let ran = start(&folder, "futhark", &["--version"], "");
     ran.succeeds();
     assert!(ran.text().starts_with("Futhark 0."), "{}", ran.text());
+    start(&folder, "futhark", &[], "").fails(1, &["multicore"]);
+    start(&folder, "futhark", &["nothing"], "").fails(1, &["nothing"]);
+    let help = start(&folder, "futhark", &["--help"], "");
+    for command in ["  c ", "  multicore ", "  vm "] {
+        assert!(help.text().contains(command), "{}", help.text());
+    }
     folder.write("sum.fut", SUM).write("wrong.fut", "entry main (x: i32) = x + true");
     start(&folder, "futhark", &["check", "sum.fut"], "").prints("");
     start(&folder, "futhark", &["check", "wrong.fut"], "").fails(2, &["wrong.fut"]);

@@ -127,6 +127,14 @@ fn wrong_values_are_explained() {
     let usage = "`main` takes (xs: [n]i32) (ys: [n]i32)";
     folder.run("run dot.fut", "").fails(2, &["`main` takes 2 values, but the input has 0 values", usage]);
     folder.run("run dot.fut", "[1]").fails(2, &["takes 2 values, but the input has 1 value", usage]);
+    folder.write("pair.fut", "entry main (x: (i32, bool)) (a: []i32) = i32.i64 (length a) + x.0\n");
+    folder.run("run pair.fut", "").fails(
+        2,
+        &[
+            "`main` takes 2 arguments (3 values), but the input has 0",
+            "`main` takes (x: (i32, bool)) (a: []i32)",
+        ],
+    );
     folder.run("run dot.fut", "[1]\n[2.5, 3]").fails(2, &["<stdin>:2:", "[2.5, 3]", "^", usage]);
     folder
         .run("run dot.fut", "[1] 5")
