@@ -292,6 +292,17 @@ def main():
     at.waits_for(prompt)
     at.types("\x04")
     at.ends()
+    # A terminal that can nothing but show lines gets lines, and a mark where an input goes on.
+    at = Terminal([galopvm, "repl"], folder, NO_COLOR="", TERM="dumb")
+    at.waits_for(prompt)
+    at.types("[1,\r")
+    at.waits_for(r"\n +\| ")
+    at.types("2]\r")
+    at.waits_for(r"\[1i32, 2i32\]")
+    at.types("\x04")
+    at.ends()
+    if "\x1b" in at.seen:
+        sys.exit(f"terminal: a plain terminal is driven:\n{at.seen!r}")
     # A program says what it waits for.
     write(os.path.join(folder, "waits.fut"), "entry add (p: {x: i32, y: i32}) (k: i32) = p.x + p.y + k")
     at = Terminal([galopvm, "run", "waits.fut"], folder)

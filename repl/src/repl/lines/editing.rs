@@ -16,6 +16,8 @@ pub struct Editing {
     pub completion: Completion,
     /// There if a hint can be told from what is typed: without colours it cannot.
     hints: Option<HistoryHinter>,
+    /// An input is edited as a whole, and not line by line.
+    has_lines: bool,
     /// Where the mate of the bracket at the cursor stands.
     mate: Cell<Option<usize>>,
 }
@@ -23,8 +25,12 @@ pub struct Editing {
 impl Editing {
     /// With nothing defined.
     pub fn new(has_colours: bool) -> Editing {
+        // The editor only reads lines from these, and no prompt would say that an input goes on.
+        let term = std::env::var("TERM").unwrap_or_default();
+        let has_lines = !["dumb", "cons25", "emacs"].contains(&term.as_str());
         Editing {
             completion: Completion::new(),
+            has_lines,
             hints: has_colours.then(HistoryHinter::new),
             mate: Cell::new(None),
         }
@@ -79,7 +85,7 @@ impl Hinter for Editing {
 
 impl Validator for Editing {
     fn validate(&self, context: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
-        Ok(match is_done(context.input()) {
+        Ok(match !self.has_lines || is_done(context.input()) {
             true => ValidationResult::Valid(None),
             false => ValidationResult::Incomplete,
         })
