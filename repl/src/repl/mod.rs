@@ -1,6 +1,6 @@
 //! `galopvm repl`: definitions and expressions at a prompt.
 //!
-//! - `commands.rs`: the table of commands. `lines.rs`: where lines come from. `completion.rs`: what the Tab key completes.
+//! - `commands.rs`: the table of commands. `lines/`: where lines come from. `completion/`: what the Tab key completes.
 //!   `typed.rs`: where an input ends. `filename.rs`: files in what is typed. `reading.rs`: values of files. `history.rs`: where lines are
 //!   kept. `scope.rs`: what has been defined.
 //! - `evaluation.rs`: what expressions are, and their values. `inspect.rs`: what the engine makes of them.
