@@ -8,7 +8,7 @@ use crate::session::Session;
 use galopvm_analysis::layout::Costs;
 use galopvm_base::threads;
 use galopvm_gpu::{Gpu, Route, Traffic, Vulkan};
-use galopvm_jit::{CpuMode, X86Backend};
+use galopvm_jit::{CpuMode, InstalledSink, X86Backend};
 use galopvm_kir::{Backend, Machine, Reference};
 use galopvm_runtime::{
     ExplainSink, KernelFigures, Kernels, LazyCosts, Limits, Memory, MomentSink, ShowSink, Switches, Tiering,
@@ -80,6 +80,7 @@ struct Config {
     trace: Option<TraceSink>,
     explain: Option<ExplainSink>,
     moments: Option<MomentSink>,
+    installed: Option<InstalledSink>,
     shows: Option<ShowSink>,
     own: Option<Arc<dyn Backend>>,
 }
@@ -140,6 +141,7 @@ struct Config {
 /// let engine = Engine::builder()
 ///     .trace(Arc::new(move |_| event()))
 ///     .moments(Arc::new(move |_| moment()))
+///     .installed(Arc::new(|code| assert!(code.address > 0 && code.bytes > 0, "{}", code.name)))
 ///     .explain(Arc::new(move |_| explained()))
 ///     .shows(Arc::new(move |show| {
 ///         let mut text = Vec::new();
@@ -260,6 +262,13 @@ impl EngineBuilder {
     /// whoever does is called on the thread of the call, and is part of its time.
     pub fn moments(mut self, sink: MomentSink) -> EngineBuilder {
         self.config.moments = Some(sink);
+        self
+    }
+
+    /// Receives all machine code that is made, with its place in memory and its name: what profilers of a system ask for. It is called on
+    /// the thread that makes the code.
+    pub fn installed(mut self, sink: InstalledSink) -> EngineBuilder {
+        self.config.installed = Some(sink);
         self
     }
 
@@ -440,13 +449,14 @@ impl Engine {
             found.usable.push(own.clone());
             return found;
         }
+        let x86 = |options| Arc::new(X86Backend::new(options).telling(config.installed.clone()));
         match config.backend {
             BackendChoice::Interp => {}
             BackendChoice::Reference => found.usable.push(Arc::new(Reference)),
             BackendChoice::Auto => {
                 if X86Backend::is_available() {
                     let options = galopvm_jit::Options { leaves_functions: true, ..Default::default() };
-                    found.usable.push(Arc::new(X86Backend::new(options)));
+                    found.usable.push(x86(options));
                 }
                 found.usable.push(Arc::new(Vector { leaves_few_rows: true, leaves_loops: true }));
                 if config.switches.quick {
@@ -457,7 +467,7 @@ impl Engine {
                 found.usable.push(Arc::new(Vector { leaves_loops: true, ..Vector::default() }))
             }
             BackendChoice::X86 if X86Backend::is_available() => {
-                found.usable.push(Arc::new(X86Backend::default()))
+                found.usable.push(x86(galopvm_jit::Options::default()))
             }
             BackendChoice::X86 => {
                 found.notes.push("x86: this is not a Unix system on an x86-64 processor".into())

@@ -92,7 +92,7 @@ pub use galopvm_base::{Diagnostic, ElemType, Scalar, Severity};
 pub use galopvm_bytecode::{Entry, EntryValue, Form, ValueType};
 pub use galopvm_frontend::Imports;
 pub use galopvm_gpu::{Route, Traffic};
-pub use galopvm_jit::CpuMode;
+pub use galopvm_jit::{CpuMode, Installed, InstalledSink};
 pub use galopvm_kir::{Backend, Machine};
 pub use galopvm_runtime::{
     Array, Block, CallSite, Doing, Element, ErrorKind, Event, ExplainSink, Explained, FailedRow, Given,

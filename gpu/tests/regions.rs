@@ -80,7 +80,8 @@ fn agree_with(text: &str, arguments: &[Value], exact: bool) {
                 Trial::new(&region, arguments, |shape| layout.view(shape)).expect("arguments in memory");
             let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("an empty plan");
             let (observed, machine) = (trial.observed(), Machine::default());
-            let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
+            let unit =
+                Unit { name: "", region: &region, plan: &plan, observed: &observed, machine: &machine };
             let code = backend.compile(unit).unwrap_or_else(|why| panic!("{route} refuses: {why}\n{text}"));
             let got = trial.run(code.as_ref());
             if layout == Layout::Contiguous {
@@ -188,7 +189,7 @@ fn launches_that_meet_numbers_which_the_device_loses_are_given_back() {
             Trial::new(&region, &arguments, |shape| Layout::Contiguous.view(shape)).expect("arguments");
         let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("an empty plan");
         let (observed, machine) = (trial.observed(), Machine::default());
-        let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
+        let unit = Unit { name: "", region: &region, plan: &plan, observed: &observed, machine: &machine };
         let got = trial.run(rough().compile(unit).expect("a kernel").as_ref());
         match is_lost {
             true => assert!(matches!(got, Err(RunError::Trap)), "{got:?}"),
@@ -348,7 +349,8 @@ fn loops_that_a_device_ends_are_told() {
                 Trial::new(&region, &arguments, |shape| Layout::Contiguous.view(shape)).expect("no arrays");
             let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("an empty plan");
             let (observed, machine) = (trial.observed(), Machine::default());
-            let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
+            let unit =
+                Unit { name: "", region: &region, plan: &plan, observed: &observed, machine: &machine };
             let code = backend.compile(unit).unwrap_or_else(|why| panic!("{route} refuses: {why}\n{text}"));
             match trial.run(code.as_ref()) {
                 Ok(got) => assert_eq!(got[0].data(), want[0].data(), "{route}, {rounds} rounds\n{text}"),
@@ -385,7 +387,8 @@ fn the_lane_axis_may_be_any() {
             let trial =
                 Trial::new(&region, &arguments, |shape| Layout::Transposed.view(shape)).expect("arguments");
             let (observed, machine) = (trial.observed(), Machine::default());
-            let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
+            let unit =
+                Unit { name: "", region: &region, plan: &plan, observed: &observed, machine: &machine };
             let got = trial.run(backend.compile(unit).expect("code").as_ref()).expect("a run");
             assert_eq!(want, got, "{route}");
         }
@@ -399,7 +402,7 @@ fn more_workgroups_than_one_dimension_holds() {
     for (route, backend) in backends() {
         let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("a plan");
         let (observed, machine) = (Observed::default(), Machine::default());
-        let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
+        let unit = Unit { name: "", region: &region, plan: &plan, observed: &observed, machine: &machine };
         let code = backend.compile(unit).expect("code");
         let mut out = vec![255u8; count];
         let lmad = Lmad::row_major(&[count as i64]);
@@ -426,7 +429,7 @@ fn what_is_not_lowered_is_refused_with_a_reason() {
         let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("a plan");
         let (observed, machine) = (trial.observed(), Machine::default());
         let refusal = backend
-            .compile(Unit { region: &region, plan: &plan, observed: &observed, machine: &machine })
+            .compile(Unit { name: "", region: &region, plan: &plan, observed: &observed, machine: &machine })
             .map(|_| ())
             .expect_err("scans are not lowered");
         assert!(refusal.to_string().contains("scan"), "{refusal}");

@@ -177,7 +177,7 @@ fn measure(name: &str, (text, lane): (&str, &str), sizes: &[i64], mode: CpuMode,
     complete(&region, &machine, &mut plan);
     let plan = VerifiedPlan::new(plan, region.region()).expect("a plan");
     let backend = X86Backend::new(Options::default());
-    let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
+    let unit = Unit { name: "", region: &region, plan: &plan, observed: &observed, machine: &machine };
     let mut latency = f64::MAX;
     for _ in 0..20 {
         let start = Instant::now();

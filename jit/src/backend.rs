@@ -23,16 +23,38 @@ const WORTH_A_FUNCTION: usize = 32;
 /// Threads that make up for that.
 const MANY_THREADS: usize = 16;
 
+/// Machine code that was placed in memory.
+#[derive(Clone, Copy, Debug)]
+pub struct Installed<'a> {
+    /// The unit that it was made for ([`Unit::name`]).
+    pub name: &'a str,
+    /// Which of the forms of that it is.
+    pub form: &'a str,
+    /// Where it begins.
+    pub address: usize,
+    /// How many bytes it has.
+    pub bytes: usize,
+}
+
+/// Receives all code that is placed in memory, on whatever thread makes it. Where code was given up, other code may come.
+pub type InstalledSink = Arc<dyn Fn(&Installed<'_>) + Send + Sync>;
+
 /// Kernels to x86-64 machine code; on other processors it refuses everything.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct X86Backend {
     options: Options,
+    installed: Option<InstalledSink>,
 }
 
 impl X86Backend {
     /// A back end.
     pub fn new(options: Options) -> X86Backend {
-        X86Backend { options }
+        X86Backend { options, installed: None }
+    }
+
+    /// The same, telling of all code that it makes.
+    pub fn telling(self, installed: Option<InstalledSink>) -> X86Backend {
+        X86Backend { installed, ..self }
     }
 
     /// True if this build can make code for the machine it runs on.
@@ -62,9 +84,9 @@ impl Backend for X86Backend {
             return Err(Refusal::new("it is mostly library functions that are not done in registers here"));
         }
         let target = Box::new(Isa::of(CpuMode::of(unit.machine.vectors)));
-        let plan = unit.plan.plan();
         let strict = self.options.strict_fp;
-        let compiled = Native::new(unit.region, plan, unit.observed, unit.machine, target, strict)?;
+        let told = self.installed.clone().map(|sink| (unit.name.to_string(), sink));
+        let compiled = Native::new(unit, target, strict, told)?;
         Ok(Arc::new(compiled))
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::apart;
 use crate::assemble::assemble;
+use crate::backend::{Installed, InstalledSink};
 use crate::chain::{self, Links};
 use crate::cut::{PIECE_UNIT, Pieces, Together, cut};
 use crate::executable::Executable;
@@ -15,7 +16,7 @@ use galopvm_base::{Scalar, ScalarOp};
 use galopvm_kir::backend::{StrideClass, stride_class};
 use galopvm_kir::{
     Argument, Axis, CheckedLaunch, Compiled, Exp, Kept, Launch, Listing, Machine, Observed, ObservedParam,
-    Plan, Refusal, RunError, VarId, VerifiedRegion,
+    Plan, Refusal, RunError, Unit, VarId, VerifiedRegion,
 };
 use galopvm_lmad::Lmad;
 use rayon::prelude::*;
@@ -199,19 +200,20 @@ pub struct Native {
     /// How many values the body of the statement gives.
     values: usize,
     work: u64,
+    /// Who is told of code, and by which name of the unit.
+    told: Option<(String, InstalledSink)>,
     codes: [OnceLock<Result<Code, Refusal>>; Variant::COUNT],
 }
 
 impl Native {
     /// Compiles the form that the observed launch takes.
     pub fn new(
-        region: &VerifiedRegion,
-        plan: &Plan,
-        observed: &Observed,
-        machine: &Machine,
+        Unit { region, plan, observed, machine, .. }: Unit<'_>,
         target: Box<dyn Target>,
         strict: bool,
+        told: Option<(String, InstalledSink)>,
     ) -> Result<Native, Refusal> {
+        let plan = plan.plan();
         let form = Form::of(region)?;
         let kind = match form.shape {
             Shape::Map(_) => Kind::Map,
@@ -238,6 +240,7 @@ impl Native {
             target,
             strict,
             layout: Layout::new(region, noted(&form)),
+            told,
             codes: std::array::from_fn(|_| OnceLock::new()),
         };
         let extents = extents_of(region, &form, &|var| observed_scalar(region, observed, var));
@@ -264,6 +267,10 @@ impl Native {
         let bytes = assemble(&code, &*self.target)?;
         let executable =
             Executable::new(&bytes).map_err(|e| Refusal::new(format!("no executable memory: {e}")))?;
+        if let Some((name, sink)) = &self.told {
+            let (form, address, bytes) = (variant.name(), executable.address(), executable.code().len());
+            sink(&Installed { name, form: &form, address, bytes });
+        }
         Ok(Code { executable, pieces, makes_arrays: rooms > 0 })
     }
 

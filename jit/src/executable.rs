@@ -30,6 +30,11 @@ impl Executable {
         &self.buffer
     }
 
+    /// Where the code begins.
+    pub fn address(&self) -> usize {
+        self.buffer.ptr(AssemblyOffset(0)) as usize
+    }
+
     /// Runs the code on the record of a piece. True if all is well, false if something trapped or the host wanted it
     /// to end.
     pub fn run(&self, record: &mut Record<'_>) -> bool {

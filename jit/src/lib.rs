@@ -31,6 +31,6 @@ mod rooms;
 mod target;
 mod x86;
 
-pub use backend::{Options, X86Backend};
+pub use backend::{Installed, InstalledSink, Options, X86Backend};
 pub use lir::check_listing as check_lir;
 pub use x86::{CpuMode, listing};

@@ -2,6 +2,7 @@
 
 use crate::deadline::Bounds;
 use crate::given::Inputs;
+use crate::perf_map;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, Args};
 use galopvm::{BackendChoice, Compiling, CpuMode, Engine, Imports, Program, Route, Switch, Switches};
@@ -90,7 +91,7 @@ pub struct Off {
     /// Let source import only files in its own folder and below, links followed
     #[arg(long)]
     confine_imports: bool,
-    /// Leave these out, separated by commas; results stay the same
+    /// Leave these out, separated by commas; results stay the same, but that floats may be summed in another order
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = switch())]
     no: Vec<Switch>,
 }
@@ -130,13 +131,14 @@ impl Bounded {
 #[derive(Args)]
 #[command(next_help_heading = "Execution")]
 pub struct Settings {
-    /// What executes parallel work; what it refuses, the interpreter does
+    /// What executes parallel work; what it refuses, the interpreter does. Sums of floats may differ in their last digits from one
+    /// to another; those of interp are the same everywhere
     #[arg(long, value_name = "NAME", default_value = "auto", value_parser = backend())]
     pub backend: BackendChoice,
     /// Greatest instruction set that machine code may use [default: all the processor has]
     #[arg(long, value_name = "MODE", value_parser = cpu())]
     pub cpu: Option<CpuMode>,
-    /// Worker threads [default: one for each hardware thread]
+    /// Worker threads; sums of floats may differ in their last digits [default: one for each hardware thread]
     #[arg(long, value_name = "N", visible_alias = "num-threads", value_parser = threads)]
     pub threads: Option<usize>,
     /// How Vulkan kernels become SPIR-V: emitted directly, or through GLSL and shaderc
@@ -155,6 +157,9 @@ pub struct Settings {
     /// difference is a mistake of galopvm, and ends the run
     #[arg(long)]
     pub check: bool,
+    /// Write the names of machine code to /tmp/perf-PID.map, where Linux's `perf` looks for them; so does GALOPVM_PERF_MAP=1
+    #[arg(long)]
+    pub perf_map: bool,
     #[command(flatten)]
     off: Off,
 }
@@ -179,6 +184,9 @@ impl Settings {
     pub fn builder(&self) -> galopvm::EngineBuilder {
         let mut builder = Engine::builder().backend(self.backend).route(self.route).switches(self.switches());
         builder = builder.check(self.check);
+        if let Some(sink) = perf_map::wanted(self.perf_map) {
+            builder = builder.installed(sink);
+        }
         if let Some(cpu) = self.cpu {
             builder = builder.cpu(cpu);
         }

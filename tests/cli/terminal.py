@@ -211,7 +211,7 @@ def main():
     at.waits_for(prompt)
     # An evaluation that takes long says so; the line is erased at the end.
     at.types("loop x = 0i32 while x >= 0 do (x + 1) % 1000\r")
-    at.waits_for(r"running for 1 s, values take \d+\.\d MiB")
+    at.waits_for(r"running for 1 s: while loop at [^ ]*, values take \d+\.\d MiB")
     at.types("\x03")
     at.waits_for(r"Interrupted")
     at.waits_for(prompt)

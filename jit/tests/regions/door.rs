@@ -166,7 +166,7 @@ fn functions_that_are_not_done_in_registers_are_left() {
         let args = [size(50), tame(ElemType::F64, &[50], &mut Random::new(3))];
         let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("the empty plan");
         let (observed, machine) = (observe(&args), machine(CpuMode::Avx2));
-        let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
+        let unit = Unit { name: "", region: &region, plan: &plan, observed: &observed, machine: &machine };
         assert_eq!(backend.compile(unit).is_err(), is_left, "{function}");
     }
 }

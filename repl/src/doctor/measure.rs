@@ -195,7 +195,7 @@ impl<'a> Probe<'a> {
         params.push(ObservedParam::Array { lmad: first.clone(), block: 0, block_elements, references: 1 });
         let plan = plan(&region, machine)?;
         let observed = Observed { params };
-        let unit = Unit { region: &region, plan: &plan, observed: &observed, machine };
+        let unit = Unit { name: "", region: &region, plan: &plan, observed: &observed, machine };
         let code = X86Backend::default().compile(unit).map_err(|refusal| refusal.reason)?;
         let out = vec![0; result.elements() as usize * WIDTH as usize];
         let accesses = (first.elements() as u64).max(1);

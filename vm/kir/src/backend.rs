@@ -22,6 +22,9 @@ use std::sync::Arc;
 /// Everything a back end may look at when it compiles.
 #[derive(Clone, Copy)]
 pub struct Unit<'a> {
+    /// What it is to people who look at the code, such as `rows.fut:3:5 map`. Nothing else depends on it: units that are equal but for
+    /// their names share their code, which has the name that it was asked for by first.
+    pub name: &'a str,
     /// The code.
     pub region: &'a VerifiedRegion,
     /// The decisions. The reads it calls unchecked are proven for every launch that will be given to the result.

@@ -70,7 +70,8 @@ fn check(text: &str, plan: &str, sizes: &[(i64, i64)]) {
             let trial =
                 Trial::new(&region, &arguments, |shape| layout.view(shape)).expect("it fits in memory");
             let observed = trial.observed();
-            let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
+            let unit =
+                Unit { name: "", region: &region, plan: &plan, observed: &observed, machine: &machine };
             let code = Vector::default().compile(unit).unwrap_or_else(|refusal| panic!("{refusal}\n{text}"));
             let found = trial.run(code.as_ref());
             let is_right = match (&wanted, &found) {
@@ -293,7 +294,7 @@ fn an_array_on_the_way_is_bounded() {
     let trial = Trial::new(&region, &[Value::int(1 << 40)], |shape| Layout::Contiguous.view(shape))
         .expect("one number fits in memory");
     let (observed, machine) = (trial.observed(), Machine::default());
-    let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
+    let unit = Unit { name: "", region: &region, plan: &plan, observed: &observed, machine: &machine };
     let code = Vector::default().compile(unit).expect("it is taken");
     let said = format!("{:?}", trial.run(code.as_ref()));
     assert!(said.contains("an array on the way takes 8796093022208 bytes"), "{said}");
@@ -308,7 +309,7 @@ fn a_block_that_is_read_is_not_written() {
     );
     let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("it decides nothing");
     let (observed, machine) = (Observed::default(), Machine::default());
-    let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
+    let unit = Unit { name: "", region: &region, plan: &plan, observed: &observed, machine: &machine };
     let code = Vector::default().compile(unit).expect("it is taken");
     let mut block = [7u8; 32];
     let view = Lmad::row_major(&[4]);
@@ -660,7 +661,7 @@ fn a_sum_does_not_depend_on_how_rows_are_cut() {
             .expect("it fits in memory");
         let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("it decides nothing");
         let (observed, machine) = (trial.observed(), Machine::default());
-        let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
+        let unit = Unit { name: "", region: &region, plan: &plan, observed: &observed, machine: &machine };
         trial.run(Vector::default().compile(unit).expect("it is taken").as_ref()).expect("a sum")
     };
     let of = |item: &str| {
@@ -695,7 +696,7 @@ fn few_rows_with_operators_may_be_left_to_others() {
         let observed = Trial::new(&region, &arguments, |shape| Layout::Contiguous.view(shape))
             .expect("it fits in memory")
             .observed();
-        let unit = Unit { region: &region, plan: &plan, observed: &observed, machine: &machine };
+        let unit = Unit { name: "", region: &region, plan: &plan, observed: &observed, machine: &machine };
         Vector { leaves_few_rows, leaves_loops: false }.compile(unit).is_ok()
     };
     assert!(taken(false, 23) && taken(true, 24) && !taken(true, 23));

@@ -193,7 +193,7 @@ pub fn compile_on(
 ) -> Result<Arc<dyn Compiled>, Refusal> {
     let plan = VerifiedPlan::new(plan, region.region()).unwrap_or_else(|e| panic!("{e}"));
     let observed = observe(args);
-    let unit = Unit { region, plan: &plan, observed: &observed, machine };
+    let unit = Unit { name: "", region, plan: &plan, observed: &observed, machine };
     X86Backend::new(Options { strict_fp, ..Options::default() }).compile(unit)
 }
 
@@ -294,7 +294,7 @@ pub fn element(ty: ElemType, bytes: &[u8], at: usize) -> u64 {
 pub fn reference(region: &VerifiedRegion, args: &[Arg]) -> Result<Vec<Vec<u64>>, RunError> {
     let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("the empty plan");
     let (observed, machine) = (observe(args), Machine::default());
-    let unit = Unit { region, plan: &plan, observed: &observed, machine: &machine };
+    let unit = Unit { name: "", region, plan: &plan, observed: &observed, machine: &machine };
     let code = Reference.compile(unit).expect("the reference takes everything");
     run(region, code.as_ref(), args)
 }

@@ -77,7 +77,7 @@ fn run(region: &VerifiedRegion, text: &str) -> String {
     for layout in Layout::ALL {
         let trial = Trial::new(region, &arguments, |shape| layout.view(shape)).expect("the arguments fit");
         let observed = trial.observed();
-        let unit = Unit { region, plan: &plan, observed: &observed, machine: &Machine::default() };
+        let unit = Unit { name: "", region, plan: &plan, observed: &observed, machine: &Machine::default() };
         let code = Reference.compile(unit).expect("the reference takes everything");
         assert_eq!(trial.run(code.as_ref()), expected, "{layout:?}");
     }

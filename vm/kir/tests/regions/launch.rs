@@ -167,7 +167,8 @@ in r
 
 fn reference(region: &VerifiedRegion) -> std::sync::Arc<dyn galopvm_kir::Compiled> {
     let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("an empty plan fits every region");
-    let unit = Unit { region, plan: &plan, observed: &Observed::default(), machine: &Machine::default() };
+    let unit =
+        Unit { name: "", region, plan: &plan, observed: &Observed::default(), machine: &Machine::default() };
     Reference.compile(unit).expect("the reference takes everything")
 }
 

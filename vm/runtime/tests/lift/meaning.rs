@@ -136,7 +136,7 @@ fn launch(
     // The plan's claims are about exactly this launch: the reference back end ignores them, so check them here.
     let plan = galopvm_analysis::decide(&lifted.region, &observed, &machine);
     let plan = VerifiedPlan::new(plan, lifted.region.region()).expect("a plan for this region");
-    let unit = Unit { region: &lifted.region, plan: &plan, observed: &observed, machine: &machine };
+    let unit = Unit { name: "", region: &lifted.region, plan: &plan, observed: &observed, machine: &machine };
     let code = Reference.compile(unit).expect("the reference takes everything");
     match trial.run(&*code) {
         Ok(values) => Ok(values),

@@ -198,7 +198,7 @@ mod tests {
     impl Asking {
         fn ask(&self, region: &VerifiedRegion, observed: &Observed) -> (Made, bool) {
             let plan = VerifiedPlan::new(Plan::default(), region.region()).expect("a plan without decisions");
-            let unit = Unit { region, plan: &plan, observed, machine: &self.machine };
+            let unit = Unit { name: "", region, plan: &plan, observed, machine: &self.machine };
             self.kernels.compile(&self.backend, unit)
         }
     }

@@ -30,7 +30,7 @@ mod worker;
 
 pub use kernels::{KernelFigures, Kernels};
 pub use trace::{Event, TraceSink};
-use version::Proven;
+use version::{Asked, Proven};
 pub use version::{Version, VersionKey};
 
 pub use choice::{Choice, Code, Interpreted, Why};
@@ -626,6 +626,7 @@ impl Tiers {
         self.tell(site, |name| Event::Planned { site: name, plan: plan.plan() });
         let job = Job {
             site,
+            name: self.name(site).to_string(),
             key,
             work,
             region: lifted.region.clone(),
@@ -733,9 +734,10 @@ impl Tiers {
                 }
                 Err(launch::Failure::Run(RunError::Failed(refusal) | RunError::TooLarge(refusal))) => {
                     self.tell(site, |name| Event::Refused { site: name, backend, reason: &refusal.reason });
-                    let observed = gathered.observed(&lifted.region);
+                    let (name, observed) = (self.name(site).to_string(), gathered.observed(&lifted.region));
+                    let asked = Asked { name: &name, region: &lifted.region, observed: &observed };
                     if let Some(version) = self.sites[site as usize].code_of(chosen) {
-                        let next = || version.without(backend, refusal, lifted, &observed, &self.tiering);
+                        let next = || version.without(backend, refusal, asked, &self.tiering);
                         *version = self.moments.during(Doing::Compiling, next);
                     }
                 }

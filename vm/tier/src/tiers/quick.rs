@@ -5,7 +5,7 @@
 //! Invariant: a site with versions has no use for it but while a further one is being compiled.
 
 use super::launch::Gathered;
-use super::version::VersionKey;
+use super::version::{Asked, VersionKey};
 use super::{Chosen, Kernel, SiteState, Tiers, Version};
 use crate::profile::Tier;
 use crate::told::Doing;
@@ -72,8 +72,9 @@ impl Tiers {
         {
             let key = VersionKey::generic(&plan);
             let observed = gathered.observed(&lifted.region);
-            let tiering = &self.tiering;
-            let make = || Version::compile(work, key, plan, &lifted.region, &observed, tiering, &[backend]);
+            let name = self.name(site).to_string();
+            let asked = Asked { name: &name, region: &lifted.region, observed: &observed };
+            let make = || Version::compile(work, key, plan, asked, &self.tiering, &[backend]);
             let made = self.moments.during(Doing::Compiling, make);
             self.tell_made(site, &made);
             self.sites[site as usize].quick = Some(made);

@@ -8,7 +8,6 @@ use galopvm_kir::{
     Backend, Claim, Compiled, Decision, Observed, ObservedParam, ReadId, Refusal, Unit, VarId, VerifiedPlan,
     VerifiedRegion,
 };
-use galopvm_lift::Lifted;
 use galopvm_lmad::{Dim, Lmad};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -85,14 +84,22 @@ pub struct Version {
     pub work: u64,
 }
 
+/// What code is asked for.
+#[derive(Clone, Copy)]
+pub(super) struct Asked<'a> {
+    /// The site, to people.
+    pub(super) name: &'a str,
+    pub(super) region: &'a VerifiedRegion,
+    pub(super) observed: &'a Observed,
+}
+
 impl Version {
     /// Compiles by the first back end that does not refuse.
     pub(super) fn compile(
         work: u64,
         key: VersionKey,
         plan: VerifiedPlan,
-        region: &VerifiedRegion,
-        observed: &Observed,
+        Asked { name, region, observed }: Asked<'_>,
         tiering: &Tiering,
         backends: &[Arc<dyn Backend>],
     ) -> Version {
@@ -109,7 +116,7 @@ impl Version {
             work,
         };
         for backend in backends {
-            let unit = Unit { region, plan: &version.plan, observed, machine: &tiering.machine };
+            let unit = Unit { name, region, plan: &version.plan, observed, machine: &tiering.machine };
             let (made, is_shared) = tiering.kernels.compile(backend, unit);
             match made {
                 Ok(code) => {
@@ -129,14 +136,13 @@ impl Version {
         &self,
         failed: &'static str,
         refusal: Refusal,
-        lifted: &Lifted,
-        observed: &Observed,
+        asked: Asked<'_>,
         tiering: &Tiering,
     ) -> Version {
         let position = tiering.backends.iter().position(|b| b.name() == failed);
         let rest = &tiering.backends[position.map_or(tiering.backends.len(), |p| p + 1)..];
         let (key, plan) = (self.key.clone(), self.plan.clone());
-        let next = Version::compile(self.work, key, plan, &lifted.region, observed, tiering, rest);
+        let next = Version::compile(self.work, key, plan, asked, tiering, rest);
         let mut refusals = self.refusals.clone();
         refusals.push((failed, refusal.reason));
         refusals.extend(next.refusals);

@@ -1,13 +1,15 @@
 //! Compilation on a thread of its own: jobs go there through one queue, versions come back through another.
 
 use super::Tiering;
-use super::version::{Version, VersionKey};
+use super::version::{Asked, Version, VersionKey};
 use crossbeam::channel::{Receiver, Sender, unbounded};
 use galopvm_kir::{Observed, VerifiedPlan, VerifiedRegion};
 
 /// What is to be compiled.
 pub(super) struct Job {
     pub(super) site: u32,
+    /// The site, to people.
+    pub(super) name: String,
     pub(super) key: VersionKey,
     pub(super) work: u64,
     pub(super) region: VerifiedRegion,
@@ -18,15 +20,8 @@ pub(super) struct Job {
 
 impl Job {
     pub(super) fn compile(self) -> Version {
-        Version::compile(
-            self.work,
-            self.key,
-            self.plan,
-            &self.region,
-            &self.observed,
-            &self.tiering,
-            &self.tiering.backends,
-        )
+        let asked = Asked { name: &self.name, region: &self.region, observed: &self.observed };
+        Version::compile(self.work, self.key, self.plan, asked, &self.tiering, &self.tiering.backends)
     }
 }
 
