@@ -39,7 +39,8 @@ Examples:
   galopvm explain lu.fut -e large -i large.in --regions
   galopvm explain lu.fut --json --no reuse > facts.json
 
-docs/explain.md explains how to read it, and the JSON document.";
+Inputs should be as large as those that matter: decisions depend on sizes. `galopvm words` explains the words of the
+analyses; docs/explain.md how to read it, and the JSON document.";
 
 /// Carries out the command.
 pub fn run(args: Args) -> Outcome {

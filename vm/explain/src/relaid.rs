@@ -72,7 +72,7 @@ impl RelaidFact {
     pub(super) fn lines(&self) -> Vec<String> {
         let line = |(reason, count): &(Reason, u64)| {
             let times = if *count == 1 { "once".into() } else { format!("{count} times") };
-            format!("{} in layout {}, {times}: {} [{}]", self.array, self.order, reason.plain, reason.exact)
+            format!("{} in layout {}, {times}: {}", self.array, self.order, reason.plain)
         };
         self.happened.iter().map(line).collect()
     }

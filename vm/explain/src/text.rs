@@ -1,16 +1,19 @@
-//! The facts for people: the source line first, then what was decided, why, and what it saves.
+//! The facts for people: the source line first, then what was decided, why, and what it saves, in plain words. What the analyses say in
+//! their own words comes behind all of it (`exact.rs`).
 
 use super::document::{
-    Applied, ArrayFact, Copying, Decision, Document, FusedPart, Kernel, LayoutCopy, OperatorPart, Part,
-    Placed, Placing, PointOperand, Reason, RegionPart, ReuseResult, Spot,
+    Applied, Copying, Decision, Document, FusedPart, Kernel, LayoutCopy, OperatorPart, Part, Placed, Placing,
+    PointOperand, RegionPart, ReuseResult, Spot,
 };
 use super::words::bytes;
 use galopvm_tier::fused::Fate;
+use galopvm_tier::told::small_inputs;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Most members of a set of places that are shown.
-const MOST_MEMBERS: usize = 6;
+/// Operations of all operators together, and bytes of the largest array, from which inputs are not small.
+const MUCH_WORK: u64 = 1 << 20;
+const MANY_BYTES: i64 = 1 << 20;
 
 /// Bytes that were not copied, and that were, at all points together.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -75,12 +78,29 @@ impl Document {
         (over, fresh)
     }
 
+    /// Whether decisions for larger inputs may be others than these: work that pays for a question is seen in both its measures.
+    fn is_small(&self) -> bool {
+        let work = |part: &Part| match part {
+            Part::Operator(operator) => operator.work.saturating_mul(operator.executions),
+            Part::Region(_) | Part::Fused(_) => 0,
+        };
+        let arrays = |part: &Part| match part {
+            Part::Operator(operator) => operator.arrays.iter().filter_map(|array| array.bytes).max(),
+            Part::Region(region) => region.arrays.iter().filter_map(|array| array.bytes).max(),
+            Part::Fused(_) => None,
+        };
+        self.parts.iter().map(work).fold(0, u64::saturating_add) < MUCH_WORK
+            && self.parts.iter().filter_map(arrays).max().unwrap_or(0) < MANY_BYTES
+    }
+
     /// All facts. With `kernels` the regions' kernel IR as well.
     pub fn text(&self, kernels: bool) -> String {
-        let mut page = Page::default();
-        page.line(0, format!("{}, entry point {}, {}", self.program, self.entry, self.input));
         let unit = if self.target == "gpu" { "bytes moved" } else { "cycles" };
-        page.line(0, format!("prices: estimated {unit} on a {}", self.target));
+        let mut page = Page { text: String::new(), unit };
+        page.line(0, format!("{}, entry point {}, {}", self.program, self.entry, self.input));
+        if self.is_small() {
+            page.line(0, small_inputs("for larger ones other things may be decided"));
+        }
         if !self.off.is_empty() {
             page.line(0, format!("switched off, so shown but not done: {}", self.off.join(", ")));
         }
@@ -104,31 +124,39 @@ impl Document {
         page.decisions(&self.decisions);
         for part in &self.parts {
             match part {
-                Part::Region(region) => page.region(region, kernels),
-                Part::Operator(operator) => page.operator(operator, kernels),
+                Part::Region(region) => page.region(region),
+                Part::Operator(operator) => page.operator(operator),
                 Part::Fused(fused) => page.fused(fused),
             }
         }
         if self.parts.is_empty() && self.decisions.is_empty() {
             page.line(0, "nothing was executed that could be explained".into());
         }
+        page.exact(self, kernels);
         page.text
     }
 }
 
-#[derive(Default)]
-struct Page {
+/// What was written so far.
+pub(super) struct Page {
     text: String,
+    /// What prices count.
+    pub(super) unit: &'static str,
 }
 
 impl Page {
-    fn line(&mut self, depth: usize, text: String) {
+    pub(super) fn line(&mut self, depth: usize, text: String) {
         let _ = writeln!(self.text, "{:width$}{}", "", text.trim_end(), width = 2 * depth);
     }
 
-    /// The heading of a part: the place, and the source line under it.
-    fn heading(&mut self, spot: Option<&Spot>, place: &str, what: &str) {
+    /// An empty line.
+    pub(super) fn gap(&mut self) {
         self.text.push('\n');
+    }
+
+    /// The heading of a part: the place, and the source line under it.
+    pub(super) fn heading(&mut self, spot: Option<&Spot>, place: &str, what: &str) {
+        self.gap();
         match spot {
             Some(spot) => {
                 let inlined = spot.inlined.as_ref().map_or(String::new(), |at| format!(", called at {at}"));
@@ -148,7 +176,7 @@ impl Page {
 
     fn decisions(&mut self, decisions: &[Decision]) {
         if !decisions.is_empty() {
-            self.text.push('\n');
+            self.gap();
             self.line(0, "==== decisions".into());
         }
         let mut last = None;
@@ -171,31 +199,29 @@ impl Page {
         }
         self.not_applied(depth, applied);
         if applied.times == 0 && applied.not.is_empty() {
-            self.line(depth, "not applied: it did not run [not-run]".into());
+            self.line(depth, "not applied: it did not run".into());
         }
     }
 
     fn not_applied(&mut self, depth: usize, applied: &Applied) {
         for (reason, count) in &applied.not {
-            let Reason { plain, exact } = reason;
-            self.line(depth, format!("not applied {}: {plain} [{exact}]", times(*count)));
+            self.line(depth, format!("not applied {}: {}", times(*count), reason.plain));
         }
     }
 
-    fn region(&mut self, region: &RegionPart, kernels: bool) {
+    fn region(&mut self, region: &RegionPart) {
         self.heading(region.spot.as_ref(), "", &format!("{} {}", region.scope, region.function));
         if let Some(reason) = &region.refused {
             return self.line(1, format!("not recorded: {reason}"));
         }
-        self.arrays(&region.arrays);
         if region.points.is_empty() {
             self.line(1, "copies: none of whole arrays".into());
         } else {
-            self.line(1, "copies, unless an array is built where it is copied to (short-circuiting)".into());
+            self.line(1, "copies, unless an array is built where it is copied to".into());
             region.points.iter().for_each(|point| self.point(point));
         }
         if !region.plan.is_empty() {
-            self.line(1, "plan".into());
+            self.line(1, "where arrays lie".into());
             self.plan(&region.plan);
             if region.plan.iter().any(|placed| placed.kind == Placing::BuiltIn) {
                 let applied = &region.applied;
@@ -209,46 +235,9 @@ impl Page {
                 }
             }
         }
-        if !region.strategy.is_empty() {
-            self.line(1, "lanes and layouts of all kernels together (strategy)".into());
-            region.strategy.iter().for_each(|line| self.line(2, line.clone()));
+        if !region.layouts.is_empty() {
+            self.line(1, "layouts for all operators together".into());
             self.layouts(&region.layouts);
-        }
-        if kernels {
-            self.kernel_ir(&region.kir);
-        }
-    }
-
-    fn arrays(&mut self, arrays: &[ArrayFact]) {
-        if arrays.is_empty() {
-            return;
-        }
-        self.line(1, "arrays".into());
-        let name = |array: &ArrayFact| match &array.register {
-            Some(register) if *register != array.name => format!("{} ({register})", array.name),
-            _ => array.name.clone(),
-        };
-        let width = |text: &dyn Fn(&ArrayFact) -> usize| arrays.iter().map(text).max().unwrap_or(0);
-        let (names, types) = (width(&|a| name(a).chars().count()), width(&|a| a.ty.chars().count()));
-        for array in arrays {
-            let size = array.bytes.map_or("size not known".into(), bytes);
-            let origin = match (array.outside, &array.spot, &array.excerpt) {
-                (true, None, _) => "from outside".to_string(),
-                (true, Some(spot), _) => format!("from outside, line {}", spot.line),
-                (false, Some(spot), Some(excerpt)) => format!("line {}: {excerpt}", spot.line),
-                (false, Some(spot), None) => format!("line {}", spot.line),
-                (false, None, _) => String::new(),
-            };
-            let view = array.view.as_ref().map_or(String::new(), |view| format!(", lies as {view}"));
-            let held = match array.others {
-                None | Some(0) => String::new(),
-                Some(1) => ", held by 1 other".into(),
-                // The count has an end, and where a block is never given away it counts as held by as many.
-                Some(n) if n >= u32::MAX - 1 => ", held outside".into(),
-                Some(n) => format!(", held by {n} others"),
-            };
-            let (name, ty) = (name(array), &array.ty);
-            self.line(2, format!("{name:names$}  {ty:types$}  {size:>12}  {origin}{view}{held}"));
         }
     }
 
@@ -267,12 +256,8 @@ impl Page {
         }
         for entry in &point.web {
             match &entry.place {
-                Ok((block, view)) => {
-                    self.line(4, format!("with it {}: built in {block} at {view}", entry.array));
-                }
-                Err(reason) => {
-                    self.line(4, format!("but not {}: {} [{}]", entry.array, reason.plain, reason.exact));
-                }
+                Ok((block, _)) => self.line(4, format!("with it {}: built in {block}", entry.array)),
+                Err(reason) => self.line(4, format!("but not {}: {}", entry.array, reason.plain)),
             }
         }
         if let Some(before) = &point.hoisted_before {
@@ -301,22 +286,17 @@ impl Page {
             (_, Some(most)) => bytes(most),
             _ => "an unknown number of bytes".into(),
         };
-        let price = operand.price.map_or(String::new(), |price| format!(" (price {price})"));
+        let price = operand.price.map_or(String::new(), |price| format!(" (about {price} {})", self.unit));
         if operand.in_place {
-            let place = operand
-                .place
-                .as_ref()
-                .map_or(String::new(), |(block, view)| format!(" in {block} at {view}"));
-            self.line(4, format!("{name}: built in place{place} [yes]"));
+            let place = operand.place.as_ref().map_or(String::new(), |(block, _)| format!(" in {block}"));
+            self.line(4, format!("{name}: built in place{place}"));
             self.line(5, format!("saves a copy of {size}{price}{often}"));
             self.applied(5, &operand.applied, None);
             return;
         }
-        let why = operand.reason.as_ref();
-        let (plain, exact) = why.map_or(("", ""), |reason| (&reason.plain, &reason.exact));
-        self.line(4, format!("{name}: copied: {plain} [{exact}]"));
-        let class = operand.class.as_ref().map_or(String::new(), |class| format!(" as {class}"));
-        self.line(5, format!("copies {size}{class}{price}{often}"));
+        let why = operand.reason.as_ref().map_or("", |reason| &reason.plain);
+        self.line(4, format!("{name}: copied: {why}"));
+        self.line(5, format!("copies {size}{price}{often}"));
     }
 
     fn plan(&mut self, plan: &[Placed]) {
@@ -326,7 +306,7 @@ impl Page {
             let again = if placed.repeated { ", in each round" } else { "" };
             let how = match placed.kind {
                 Placing::Fresh => format!("a block of its own{size}{again}"),
-                Placing::BuiltIn => format!("built in {} at {}", placed.block, placed.view),
+                Placing::BuiltIn => format!("built in {}", placed.block),
                 Placing::InPlace => format!("written over {}", placed.block),
                 Placing::Copied => format!("a copy that is then changed{size}{again}"),
             };
@@ -339,7 +319,7 @@ impl Page {
         for copy in layouts {
             let LayoutCopy { array, order, cost, before, after, reason, .. } = copy;
             let verb = if copy.made { "is copied" } else { "is not copied" };
-            self.line(2, format!("{array} {verb} into layout {order}: {} [{}]", reason.plain, reason.exact));
+            self.line(2, format!("{array} {verb} into layout {order}: {}", reason.plain));
             let runs = match copy.least_runs {
                 Some(1) => ", pays from the first run".into(),
                 Some(runs) => format!(", pays from {runs} runs"),
@@ -349,23 +329,15 @@ impl Page {
             self.line(
                 3,
                 format!(
-                    "the copy: {} at a price of {cost}; {}: {before} without, {after} with it{runs}",
+                    "the copy: {}, about {cost} {unit}; what reads it: about {before} {unit} without, {after} with it{runs}",
                     bytes(size),
-                    copy.accesses.join(", "),
+                    unit = self.unit,
                 ),
             );
         }
     }
 
-    fn kernel_ir(&mut self, kir: &str) {
-        self.line(1, "kernel IR".into());
-        for line in kir.lines() {
-            self.line(2, line.to_string());
-        }
-    }
-
-    fn operator(&mut self, part: &OperatorPart, with_kernels: bool) {
-        // As a whole: a fact that has no line here is one that nobody sees.
+    fn operator(&mut self, part: &OperatorPart) {
         let OperatorPart {
             spot,
             place,
@@ -377,15 +349,14 @@ impl Page {
             tier_reason,
             form,
             refused,
-            arrays,
             kernels,
             reuse,
             relaid,
-            plan,
-            kir,
+            ..
         } = part;
         self.heading(spot.as_ref(), place, operator);
         let often = times(*executions);
+        let who = if tier == "interp" { "the interpreter" } else { tier };
         let why = match tier_reason.as_str() {
             "" => String::new(),
             why => format!(" ({why})"),
@@ -393,7 +364,7 @@ impl Page {
         self.line(
             1,
             format!(
-                "executed {often}, by {tier}{why}; the largest had {width} iterations and about {work} operations",
+                "executed {often}, by {who}{why}; the largest had {width} iterations and about {work} operations",
             ),
         );
         let declined = form.declined.iter().map(|(form, why)| format!("not {form}: {why}"));
@@ -403,22 +374,12 @@ impl Page {
         if let Some(reason) = refused {
             return self.line(1, format!("no kernel: {reason}"));
         }
-        self.arrays(arrays);
         kernels.iter().for_each(|kernel| self.kernel(kernel));
         if !relaid.is_empty() {
             self.line(1, "arrays in other layouts, at the executions".into());
             relaid.iter().flat_map(|fact| fact.lines()).for_each(|line| self.line(2, line));
         }
         reuse.iter().for_each(|result| self.reuse(result));
-        if !plan.is_empty() {
-            self.line(1, "plan for back ends".into());
-            for (decision, reason) in plan {
-                self.line(2, format!("{decision}: {reason}"));
-            }
-        }
-        if with_kernels {
-            self.kernel_ir(kir);
-        }
     }
 
     fn fused(&mut self, fused: &FusedPart) {
@@ -444,26 +405,6 @@ impl Page {
     }
 
     fn kernel(&mut self, kernel: &Kernel) {
-        self.line(1, "accesses (index table): index, how lanes lie, price, layout that is asked for".into());
-        let mut letters: BTreeMap<char, &str> = BTreeMap::new();
-        for access in &kernel.accesses {
-            let verb = if access.write { "writes" } else { "reads" };
-            self.line(2, format!("{} {verb} {}: {}", access.name, access.array, access.index));
-            let wish = match &access.wish {
-                None => String::new(),
-                Some(order) if access.against.is_empty() => format!("; asks for layout {order}"),
-                Some(order) => {
-                    letters.extend(access.against.iter().copied());
-                    let against: Vec<String> =
-                        access.against.iter().map(|(letter, _)| letter.to_string()).collect();
-                    format!("; layout {order} is refused [{}]", against.join(","))
-                }
-            };
-            self.line(3, format!("{}, price {}{wish}", access.class, access.time));
-        }
-        for (letter, meaning) in letters {
-            self.line(2, format!("[{letter}]: {meaning}"));
-        }
         if !kernel.layouts.is_empty() || !kernel.born.is_empty() {
             self.line(1, "layouts".into());
             self.layouts(&kernel.layouts);
@@ -471,42 +412,24 @@ impl Page {
                 self.line(2, format!("{array} is made in layout {order}, in which its writes are cheaper"));
             }
         }
-        self.line(1, "lanes, the best one first".into());
-        for lane in &kernel.lanes {
-            self.line(2, format!("{}: price {}, {}", lane.variable, lane.time, lane.copies));
-        }
-        if !kernel.strategies.is_empty() {
-            self.line(1, "strategies that make every access cheap".into());
-            kernel.strategies.iter().for_each(|strategy| self.line(2, strategy.clone()));
-        }
-        if !kernel.strategy.is_empty() {
-            self.line(2, kernel.strategy.clone());
-        }
     }
 
     fn reuse(&mut self, result: &ReuseResult) {
         let size = result.bytes.map_or(String::new(), |size| format!(" of {}", bytes(size)));
-        self.line(1, format!("may {}{size} be written over an array? (reuse)", result.result));
+        self.line(1, format!("may {}{size} be written over an array?", result.result));
         if result.arrays.is_empty() {
             self.line(2, "the kernel reads no array of its type".into());
         }
         for array in &result.arrays {
             let verdict = if array.candidate { "yes" } else { "no" };
-            let reason = &array.reason;
-            self.line(2, format!("over {}: {verdict}: {} [{}]", array.array, reason.plain, reason.exact));
-            if reason.exact.ends_with("data-index") {
-                continue;
-            }
-            self.line(3, format!("read by other iterations (RDS): {}", shortened(&array.read)));
-            self.line(3, format!("copied from itself       (CDS): {}", shortened(&array.copied)));
-            self.line(3, format!("changed                  (MOD): {}", shortened(&array.changed)));
+            self.line(2, format!("over {}: {verdict}: {}", array.array, array.reason.plain));
         }
         if let Some(choice) = &result.choice {
             let saved = result.bytes.map_or(String::new(), |size| format!(", which saves {}", bytes(size)));
             self.line(2, format!("choice: {choice}, where it is not needed afterwards{saved}"));
         }
         for (reason, count) in &result.happened {
-            self.line(2, format!("{}: {} [{}]", times(*count), reason.plain, reason.exact));
+            self.line(2, format!("{}: {}", times(*count), reason.plain));
         }
     }
 }
@@ -514,13 +437,4 @@ impl Page {
 /// A number of times for people.
 fn times(count: u64) -> String {
     if count == 1 { "once".into() } else { format!("{count} times") }
-}
-
-/// A union of views with its first members; JSON has all of them.
-fn shortened(set: &str) -> String {
-    let members: Vec<&str> = set.split(" U ").collect();
-    match members.len() {
-        0..=MOST_MEMBERS => set.into(),
-        n => format!("{} U .. ({n} in all)", members[..MOST_MEMBERS].join(" U ")),
-    }
 }

@@ -36,7 +36,7 @@ class _Told:
 
 
 class Explanation(_Told):
-    """What was decided in a call, and why: for each function, loop and parallel operator. docs/explain.md explains the words."""
+    """What was decided in a call, and why: for each function, loop and parallel operator. `galopvm words` explains the words."""
 
     def __init__(self, text, regions, facts):
         super().__init__(text, facts)

@@ -31,6 +31,11 @@ use std::sync::Arc;
 /// Receives what is told.
 pub type ExplainSink = Arc<dyn Fn(Explained<'_>) + Send + Sync>;
 
+/// What whoever tells of a run says of inputs that are small; `so` is what follows from that.
+pub fn small_inputs(so: &str) -> String {
+    format!("These inputs are small: {so}. Larger ones say more.")
+}
+
 /// Something that was looked at, and what was found.
 #[derive(Clone, Debug)]
 pub enum Explained<'a> {
