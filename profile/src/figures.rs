@@ -1,10 +1,11 @@
 //! What a session knows of its calls without a clock of ours, in lines: its parallel operators, analyses, kernels, moves to a device.
 
 use galopvm::{PlanFigures, Session, SiteReport, Switch};
+use galopvm_tier::Version;
 use std::time::Duration;
 
-/// What the calls of a session did beside the program's own work: analyses, checking, compiling, moves to a device.
-pub fn machine_lines(session: &Session) -> Vec<String> {
+/// The analyses and checks of a session's calls.
+pub fn analysis_lines(session: &Session) -> Vec<String> {
     let mut lines = Vec::new();
     let figures = session.analysis_figures();
     let asked = figures.iter().filter(|(_, figures)| *figures != PlanFigures::default());
@@ -15,9 +16,22 @@ pub fn machine_lines(session: &Session) -> Vec<String> {
             figures.compared, figures.taken_over, figures.given_up
         ));
     }
-    lines.push(session.engine().kernel_figures().to_string());
-    lines.extend(session.engine().traffic().map(|traffic| traffic.to_string()));
     lines
+}
+
+/// What was compiled for a session's engine, and what moved to and from a device.
+pub fn code_lines(session: &Session) -> Vec<String> {
+    let engine = session.engine();
+    let moved = engine.traffic().map(|traffic| traffic.to_string());
+    std::iter::once(engine.kernel_figures().to_string()).chain(moved).collect()
+}
+
+/// What became of each parallel operator that was executed by itself, those with most time in compiled code first.
+pub fn site_lines(session: &Session) -> Vec<String> {
+    let mut sites = session.sites();
+    sites.retain(|site| site.profile.executions > 0);
+    sites.sort_by_key(|site| std::cmp::Reverse(site.profile.launch_nanos));
+    sites.iter().map(site_line).collect()
 }
 
 /// What an analysis cost and gave.
@@ -62,18 +76,33 @@ fn phases_text(parts: &galopvm::PlanPhases) -> String {
     format!("recorded in {record}, analysed in {analyse}, planned in {plan}, checked in {check}")
 }
 
+/// The code of each parallel operator that has any.
+pub fn made_lines(session: &Session) -> Vec<String> {
+    let sites = session.sites();
+    let line = |site: &SiteReport| {
+        let made = made(site);
+        (!made.is_empty()).then(|| format!("{}: {}", site.name, made.join(", ")))
+    };
+    sites.iter().filter_map(line).collect()
+}
+
+/// The code of a site, version by version.
+fn made(site: &SiteReport) -> Vec<String> {
+    let of_version = |version: &Version| {
+        let (backend, _) = version.code.as_ref()?;
+        let compiled = shown(Duration::from_micros(version.micros));
+        let views = if version.key.is_generic { " for any views" } else { "" };
+        let how = if version.is_shared { "code found of" } else { "compiled by" };
+        Some(format!("{how} {backend}{views} in {compiled}, {} launches", version.launches))
+    };
+    site.versions.iter().filter_map(of_version).collect()
+}
+
 /// What became of one parallel operator.
-pub fn site_line(site: &SiteReport) -> String {
+pub(crate) fn site_line(site: &SiteReport) -> String {
     let profile = &site.profile;
     let mut line = format!("{}: {} executions, {} elements", site.name, profile.executions, profile.elements);
-    for version in &site.versions {
-        if let Some((backend, _)) = &version.code {
-            let compiled = shown(Duration::from_micros(version.micros));
-            let views = if version.key.is_generic { " for any views" } else { "" };
-            let how = if version.is_shared { "code found of" } else { "compiled by" };
-            line.push_str(&format!(", {how} {backend}{views} in {compiled}, {} launches", version.launches));
-        }
-    }
+    made(site).iter().for_each(|made| line.push_str(&format!(", {made}")));
     if profile.launches > 0 {
         line.push_str(&format!(", {} in kernels", shown(Duration::from_nanos(profile.launch_nanos))));
     }

@@ -2,6 +2,7 @@
 //!
 //! - `record.rs`: what the machine tells of calls, with a clock. `table.rs`: summed up by `places.rs` of the source.
 //!   `verdict.rs`: who executed what, why nobody faster did, and what can be done. `figures.rs`: what a session knows without a clock.
+//! - `whole.rs`: the same for a whole command, with nothing left out.
 //! - `text.rs`, `page.rs` (with `page.css` and `page.js`), `json.rs`, `speedscope.rs`: what is shown.
 //!
 //! Invariant: all that is shown comes from the same table and the same spans.
@@ -16,16 +17,19 @@ mod speedscope;
 mod table;
 mod text;
 mod verdict;
+mod whole;
 
-pub use figures::{machine_lines, shown, site_line};
+pub use figures::{analysis_lines, code_lines, made_lines, shown, site_lines};
 use galopvm::{Doing, Program, Session, Site};
 use galopvm_bytecode::Module;
+use galopvm_tier::told::small_inputs;
 use places::Place;
 pub use places::Spot;
 pub use record::Recorder;
 use record::{Record, Span};
 use std::time::Duration;
-use table::Table;
+use table::{By, Table};
+pub use whole::{CALLS, whole_lines};
 
 /// Runs that take less are too short to say much.
 const SMALL: Duration = Duration::from_millis(5);
@@ -97,7 +101,7 @@ impl<'p> Profile<'p> {
         measured: Measured,
     ) -> Profile<'p> {
         let record = recorder.record();
-        let table = Table::new(&record, program, session, measured == Measured::First);
+        let table = Table::new(&record, program, session, measured == Measured::First, By::Line);
         let (module, before, details) = (program.module().module(), Vec::new(), Vec::new());
         Profile { named, module, before, measured, record, table, details }
     }
@@ -147,17 +151,14 @@ impl<'p> Profile<'p> {
     }
 
     /// What to mind about the numbers.
-    fn notes(&self) -> Vec<&'static str> {
+    fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.mean() < SMALL {
-            notes.push(
-                "These inputs are small: such a run is over before much of it is the program's own work. \
-                 Larger ones say more.",
-            );
+            notes.push(small_inputs("such a run is over before much of it is the program's own work"));
         }
         let rows = &self.table.rows;
         if !rows.is_empty() && rows.iter().all(|row| row.spot.place.is_none()) {
-            notes.push("The program has no places of its source. Compiled without --strip it has.");
+            notes.push("The program has no places of its source. Compiled without --strip it has.".into());
         }
         notes
     }

@@ -31,7 +31,7 @@ fn write(profile: &Profile<'_>, read: &dyn Fn(&str) -> Option<String>, page: &mu
         writeln!(page, "<p class=\"soft\">{}</p>", text(&before))?;
     }
     for note in profile.notes() {
-        writeln!(page, "<p class=\"note\">{}</p>", text(note))?;
+        writeln!(page, "<p class=\"note\">{}</p>", text(&note))?;
     }
     table(profile, page)?;
     time(profile, page)?;

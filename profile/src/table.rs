@@ -18,11 +18,20 @@ const DEEPEST: usize = 64;
 /// A place is shown if it took one of so many parts of the time.
 const PART: u64 = 100;
 
+/// Which places of the source have rows of their own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// Lines.
+    Line,
+    /// Lines and columns.
+    Column,
+}
+
 /// What is told together.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
-    /// The file and the line; without places of the source each site stands for itself.
-    line: Result<(String, u32), Site>,
+    /// The file, the line, and the column if it counts; without places of the source each site stands for itself.
+    place: Result<(String, u32, Option<u32>), Site>,
     word: String,
 }
 
@@ -97,7 +106,7 @@ pub struct Table {
 
 impl Table {
     /// What a record says of the calls of a session; `is_first` is whether later ones could be measured in their place.
-    pub fn new(record: &Record, program: &Program, session: &Session, is_first: bool) -> Table {
+    pub fn new(record: &Record, program: &Program, session: &Session, is_first: bool, by: By) -> Table {
         let module = program.module().module();
         let engine = session.engine();
         let executors = Executors {
@@ -109,8 +118,9 @@ impl Table {
         let mut together: BTreeMap<Key, Vec<Site>> = BTreeMap::new();
         for site in record.spent.keys() {
             let Spot { place, word, .. } = Spot::of(module, *site);
-            let line = place.map(|place| (place.file, place.line)).ok_or(*site);
-            together.entry(Key { line, word }).or_default().push(*site);
+            let column = |column| (by == By::Column).then_some(column);
+            let place = place.map(|place| (place.file, place.line, column(place.column))).ok_or(*site);
+            together.entry(Key { place, word }).or_default().push(*site);
         }
         let mut rows: Vec<Row> = together.into_values().filter_map(|sites| known.row(sites)).collect();
         let order = |row: &Row| (std::cmp::Reverse(row.nanos), row.spot.place.clone());
@@ -128,7 +138,7 @@ impl Table {
     /// The share of the time in percent of each row that is shown, and then of each part that is left.
     pub fn percents(&self) -> Vec<u64> {
         let rows = self.rows[..self.shown].iter().map(|row| row.nanos);
-        percents(&rows.chain(self.left.parts().map(|(_, nanos)| nanos)).collect::<Vec<_>>())
+        shares(100, &rows.chain(self.left.parts().map(|(_, nanos)| nanos)).collect::<Vec<_>>())
     }
 
     /// A part of the time in percent.
@@ -220,31 +230,32 @@ fn add(spent: &mut Spent, other: &Spent) {
     }
 }
 
-/// Parts of a whole in whole percents that add up to 100, if there is anything: each is rounded down, and what is missing goes to
+/// Parts of a whole as whole numbers that add up to `all`, if there is anything: each is rounded down, and what is missing goes to
 /// those that lost most.
-fn percents(parts: &[u64]) -> Vec<u64> {
+pub fn shares(all: u64, parts: &[u64]) -> Vec<u64> {
     let whole: u128 = parts.iter().map(|part| u128::from(*part)).sum();
     if whole == 0 {
         return vec![0; parts.len()];
     }
-    let exact = |part: &u64| u128::from(*part) * 100;
-    let mut percents: Vec<u64> = parts.iter().map(|part| (exact(part) / whole) as u64).collect();
+    let exact = |part: &u64| u128::from(*part) * u128::from(all);
+    let mut shares: Vec<u64> = parts.iter().map(|part| (exact(part) / whole) as u64).collect();
     let mut order: Vec<usize> = (0..parts.len()).collect();
     order.sort_by_key(|k| std::cmp::Reverse(exact(&parts[*k]) % whole));
-    let missing = 100 - percents.iter().sum::<u64>() as usize;
-    order.into_iter().take(missing).for_each(|k| percents[k] += 1);
-    percents
+    let missing = (all - shares.iter().sum::<u64>()) as usize;
+    order.into_iter().take(missing).for_each(|k| shares[k] += 1);
+    shares
 }
 
 #[cfg(test)]
 mod tests {
-    use super::percents;
+    use super::shares;
 
     #[test]
-    fn percents_add_up() {
-        assert_eq!(percents(&[1, 1, 1]), [34, 33, 33]);
-        assert_eq!(percents(&[0, 0]), [0, 0]);
-        assert_eq!(percents(&[999, 1]), [100, 0]);
-        assert_eq!(percents(&[u64::MAX, u64::MAX / 3]).iter().sum::<u64>(), 100);
+    fn shares_add_up() {
+        assert_eq!(shares(100, &[1, 1, 1]), [34, 33, 33]);
+        assert_eq!(shares(100, &[0, 0]), [0, 0]);
+        assert_eq!(shares(1000, &[999, 1]), [999, 1]);
+        assert_eq!(shares(100, &[999, 1]), [100, 0]);
+        assert_eq!(shares(100, &[u64::MAX, u64::MAX / 3]).iter().sum::<u64>(), 100);
     }
 }

@@ -1,7 +1,7 @@
 //! A profile as text: at most ten lines that say where the time goes, and the details below.
 
 use super::Profile;
-use crate::figures::{machine_lines, shown, site_line};
+use crate::figures::{analysis_lines, code_lines, shown, site_line};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ fn write(profile: &Profile<'_>, text: &mut String) -> std::fmt::Result {
     }
     writeln!(text)?;
     if !profile.details.is_empty() {
-        writeln!(text, "\nDetails, in the words of docs/explain.md:")?;
+        writeln!(text, "\nDetails, whose words `galopvm words` explains:")?;
         profile.details.iter().try_for_each(|line| writeln!(text, "  {line}"))?;
     }
     Ok(())
@@ -79,6 +79,7 @@ pub fn details(profile: &Profile<'_>, session: &galopvm::Session) -> Vec<String>
         }
     }
     lines.extend(session.memory_stats().to_string().lines().map(str::to_string));
-    lines.extend(machine_lines(session));
+    lines.extend(code_lines(session));
+    lines.extend(analysis_lines(session));
     lines
 }

@@ -28,6 +28,8 @@ pub enum Failure {
     Told,
     /// As `Run`; everything has been said.
     Failed,
+    /// As `Interrupted`; everything has been said.
+    Stopped,
     /// Writing results failed.
     Output(io::Error),
 }
@@ -41,24 +43,32 @@ impl Failure {
         Failure::User(complaint(message.as_ref(), hint))
     }
 
-    /// Says it, and gives the exit code.
-    pub fn report(self) -> u8 {
+    /// Says it now: what is left of it is the exit code.
+    pub fn said(self) -> Failure {
         match self {
             Failure::User(text) => {
                 say(&text);
-                USER
+                Failure::Told
             }
             Failure::Run(text) => {
                 say(&text);
-                RUN
+                Failure::Failed
             }
             Failure::Interrupted(text) => {
                 say(&text);
-                INTERRUPTED
+                Failure::Stopped
             }
+            said => said,
+        }
+    }
+
+    /// Says it, and gives the exit code.
+    pub fn report(self) -> u8 {
+        match self.said() {
+            Failure::User(_) | Failure::Told => USER,
+            Failure::Run(_) | Failure::Failed => RUN,
+            Failure::Interrupted(_) | Failure::Stopped => INTERRUPTED,
             Failure::Internal => INTERNAL,
-            Failure::Told => USER,
-            Failure::Failed => RUN,
             // The reader has seen enough, as in `galopvm dump .. | head`.
             Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             Failure::Output(error) => {
@@ -98,7 +108,7 @@ pub fn text(failure: Failure) -> String {
     match failure {
         Failure::User(text) | Failure::Run(text) | Failure::Interrupted(text) => text,
         Failure::Internal => "a mistake of galopvm".into(),
-        Failure::Told | Failure::Failed => String::new(),
+        Failure::Told | Failure::Failed | Failure::Stopped => String::new(),
         Failure::Output(error) => system_message(&error),
     }
 }

@@ -5,7 +5,7 @@
 //! - `bundle.rs`: executables with a program inside, which `stand.rs` and `upstream.rs` make. `header/`: programs as functions in C.
 //! - `failure.rs`: how commands end, and with which exit code. `settings.rs`: options that choose back ends and limits.
 //! - `foreign.rs`: options of Futhark's tools that have no effect. `files/`: tables and images. `wanted.rs`: what an entry point takes, by name. `given.rs`: options for inputs. `output.rs`: results.
-//! - `input.rs`: programs and values from files and standard input. `interrupt.rs`: Ctrl-C. `stats.rs`: what happened.
+//! - `input.rs`: programs and values from files and standard input. `interrupt.rs`: Ctrl-C. `stats.rs`: what happened. `perf_map.rs`: names for `perf`.
 //!   `json.rs`: text for programs.
 //!
 //! Exit codes: 0 success; 1 the program failed while it ran; 2 the user's source, file or command line is wrong;
@@ -34,6 +34,7 @@ mod input;
 mod interrupt;
 mod man;
 mod output;
+mod perf_map;
 mod profile;
 mod repl;
 mod run;
@@ -47,6 +48,7 @@ mod tuning;
 mod upstream;
 mod values;
 mod wanted;
+mod words;
 
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use failure::Failure;
@@ -87,6 +89,7 @@ enum Command {
     Dump(dump::Args),
     Explain(explain::Args),
     Profile(profile::Args),
+    Words(words::Args),
     Dataset(dataset::Args),
     Datacmp(datacmp::Args),
     Doctor(doctor::Args),
@@ -150,6 +153,7 @@ fn main() -> ExitCode {
             Command::Dump(args) => dump::run(args),
             Command::Explain(args) => explain::run(args),
             Command::Profile(args) => profile::run(args),
+            Command::Words(args) => words::run(args),
             Command::Dataset(args) => dataset::run(args),
             Command::Datacmp(args) => datacmp::run(args),
             Command::Doctor(args) => doctor::run(args),

@@ -47,7 +47,8 @@ Examples:
   galopvm profile lu.fut -i large.in --speedscope lu.json
   galopvm profile lu.fut -i large.in --backend interp --threads 1
 
-Inputs should be as large as those that are too slow. docs/profiling.md explains what is measured, and how to read it.";
+Inputs should be as large as those that are too slow. `galopvm words` explains the words of the
+details; docs/profiling.md what is measured, and how to read it.";
 
 /// Carries out the command.
 pub fn run(args: Args) -> Outcome {
@@ -84,6 +85,8 @@ pub fn run(args: Args) -> Outcome {
     let profile = Profile::new(&recorder, &program, &session, named, measured)
         .after(phases.done())
         .with_details(&session);
+    // A failure comes first, as it is short; how far a program came is worth knowing, too.
+    let outcome = outcome.map_err(|error| running::failed(error, &source).said());
     let mut out = std::io::stdout().lock();
     if args.json {
         writeln!(out, "{}", profile.json())?;
@@ -97,7 +100,5 @@ pub fn run(args: Args) -> Outcome {
     if let Some(path) = &args.html {
         write_whole(path, profile.page(&|name| source.text_of(name)).as_bytes())?;
     }
-    // How far a program came that failed is worth knowing, too.
-    outcome.map_err(|error| running::failed(error, &source))?;
-    Ok(())
+    outcome.map(|_| ())
 }

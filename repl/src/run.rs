@@ -10,6 +10,7 @@ use crate::stats::Phases;
 use crate::tuning::Tuning;
 use galopvm::{Session, Shown, Value};
 use galopvm_base::system_message;
+use galopvm_profile::{CALLS, Recorder};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -51,7 +52,7 @@ struct Measurement {
     /// Run so many times, after one run that is not measured
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
-    /// Print times, memory, page faults and what was compiled to standard error
+    /// Print where the time goes, operator by operator, memory, page faults and what the analyses did to standard error
     #[arg(long, visible_short_alias = 'P', visible_alias = "profile")]
     stats: bool,
     /// Print one line per event of the machine to standard error
@@ -90,11 +91,16 @@ pub fn run(args: Args) -> Outcome {
     if args.tuning.print_params {
         return Ok(program.params().iter().try_for_each(|name| print_line(&format!("{name} (user)")))?);
     }
-    phases.end("load");
+    phases.end("the front end");
     let Measurement { debugging, stats, trace, .. } = args.measurement;
     let mut builder = args.settings.builder();
     if trace || debugging {
         builder = builder.trace(Arc::new(|event| say(&event.to_string())));
+    }
+    // Only whoever wants to know the times pays for a look at the clock at each operator.
+    let recorder = (stats || debugging).then(Recorder::default);
+    if let Some(recorder) = &recorder {
+        builder = builder.moments(recorder.sink());
     }
     let engine = builder.shows(Arc::new(show)).build();
     for note in engine.notes() {
@@ -104,37 +110,38 @@ pub fn run(args: Args) -> Outcome {
     args.tuning.apply(&mut session, &args.called.file)?;
     let entry = session.entry(args.called.entry(&program))?.clone();
     let plan = args.output.plan(&program, &entry.name)?;
-    phases.end("prepare");
+    phases.end("looking at the machine");
     let time = args.settings.timeout;
     let reading = Deadline::of("Reading the input", time);
     let values = input::arguments(&session, &entry, &source, &args.called.inputs)?;
     drop(reading);
-    phases.end("read");
+    phases.end("reading values");
     interrupts.running(Some(session.interrupt_flag()));
-    let outcome = measured(&mut session, &entry.name, values, &args.measurement, &source);
+    let outcome =
+        measured(&mut session, &entry.name, values, (&args.measurement, recorder.as_ref()), &source);
     interrupts.running(None);
-    phases.end("run");
+    phases.end(CALLS);
     // How far a program came that failed is worth knowing, too.
     let report = |phases: &Phases| {
-        if stats || debugging {
-            phases.report(&session)
+        if let Some(recorder) = &recorder {
+            phases.report_calls(&session, &program, recorder)
         }
     };
     let results = outcome.inspect_err(|_| report(&phases))?;
     let writing = Deadline::of("Writing the results", time);
     plan.carry_out(&results)?;
     drop(writing);
-    phases.end("write");
+    phases.end("writing results");
     report(&phases);
     Ok(())
 }
 
-/// Calls the entry point as often as was asked for; the last results.
+/// Calls the entry point as often as was asked for; the last results. A recorder hears all calls.
 fn measured(
     session: &mut Session,
     entry: &str,
     values: Vec<Value>,
-    measurement: &Measurement,
+    (measurement, recorder): (&Measurement, Option<&Recorder>),
     source: &input::Input,
 ) -> Result<Vec<Value>, Failure> {
     let cannot = |path: &Path, error: io::Error| {
@@ -147,9 +154,14 @@ fn measured(
         Some(path) => Some((path, File::create(path).map_err(|error| cannot(path, error))?)),
         None => None,
     };
+    let memory = session.memory().clone();
     repeatedly(measurement.runs, values, |values, counts| {
         let start = Instant::now();
-        let results = session.call_values(entry, values).map_err(|error| failed(error, source))?;
+        let results = match recorder {
+            Some(recorder) => recorder.call(&memory, || session.call_values(entry, values)),
+            None => session.call_values(entry, values),
+        };
+        let results = results.map_err(|error| failed(error, source))?;
         let micros = start.elapsed().as_micros();
         if let Some((path, file)) = times.as_mut().filter(|_| counts) {
             writeln!(file, "{micros}").map_err(|error| cannot(path, error))?;

@@ -1,8 +1,8 @@
-//! What `--stats` prints: time by phase, memory, page faults, and what became of each parallel operator.
+//! What `--stats` prints: where the time of the command goes, memory, page faults, code, and what the analyses did.
 
 use crate::failure::say;
-use galopvm::Session;
-use galopvm_profile::{machine_lines, shown, site_line};
+use galopvm::{Program, Session};
+use galopvm_profile::{Recorder, analysis_lines, code_lines, made_lines, shown, site_lines, whole_lines};
 use std::time::{Duration, Instant};
 
 /// The phases of a command, one after the other.
@@ -29,11 +29,23 @@ impl Phases {
         &self.done
     }
 
-    /// Says everything on standard error.
+    /// Says on standard error where the time of a command went whose calls a recorder heard, and what the machine did.
+    pub fn report_calls(&self, session: &Session, program: &Program, recorder: &Recorder) {
+        whole_lines(recorder, program, session, &self.done).iter().for_each(|line| say(line));
+        say("");
+        self.report_machine(session, &made_lines(session));
+    }
+
+    /// The same of phases whose calls nobody heard: what became of the operators is what the session knows.
     pub fn report(&self, session: &Session) {
         for (name, time) in &self.done {
             say(&format!("{name}: {}", shown(*time)));
         }
+        self.report_machine(session, &site_lines(session));
+    }
+
+    /// Memory, page faults, code, that of operators in these lines, and what the analyses did.
+    fn report_machine(&self, session: &Session, operators: &[String]) {
         say(&session.memory_stats().to_string());
         let (now, before) = (Faults::now(), self.faults);
         say(&format!(
@@ -42,8 +54,13 @@ impl Phases {
             now.major.saturating_sub(before.major),
             process_peak().map_or("unknown".into(), |bytes| format!("{bytes} bytes"))
         ));
-        machine_lines(session).iter().for_each(|line| say(line));
-        session.sites().iter().for_each(|site| say(&site_line(site)));
+        code_lines(session).iter().for_each(|line| say(line));
+        operators.iter().for_each(|line| say(&format!("  {line}")));
+        let analyses = analysis_lines(session);
+        if !analyses.is_empty() {
+            say("what the analyses did, whose words `galopvm words` explains:");
+            analyses.iter().for_each(|line| say(&format!("  {line}")));
+        }
     }
 }
 

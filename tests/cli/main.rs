@@ -98,12 +98,86 @@ fn run_tells_what_happened() {
     folder.write("dot.fut", DOT);
     let ran = folder.run("run dot.fut --stats --backend reference", "[1] [2]");
     ran.succeeds().shows(&["2i32"]);
-    let phases = ["load:", "prepare:", "read:", "run:", "write:", "memory:", "copies:", "page faults:"];
-    in_order("--stats", &ran.err, &phases);
-    in_order("--stats", &ran.err, &["page faults:", "dot.fut:1:", "reference"]);
+    for phase in ["the front end", "looking at the machine", "reading values", "writing results"] {
+        in_order(
+            "--stats",
+            &ran.err,
+            &["where the time goes:", "dot.fut:1:", "the reference evaluator", phase, "memory:"],
+        );
+    }
+    in_order(
+        "--stats",
+        &ran.err,
+        &["memory:", "copies:", "page faults:", "code:", "what the analyses did", "galopvm words"],
+    );
     let ran = folder.run("run dot.fut --trace --backend reference", "[1] [2]");
     ran.succeeds().shows(&["2i32"]);
     in_order("--trace", &ran.err, &["dot.fut:1:", "lifted", "reference compiled", "reference launched"]);
+}
+
+#[test]
+fn stats_tell_of_everything_that_ran() {
+    let folder = Folder::new("stats-table");
+    folder.write(
+        "parts.fut",
+        "entry main (n: i64) =\n  loop s = 0 for i < 20 do\n    s + i64.sum (filter (> i) (iota n))\n",
+    );
+    for options in ["", "--backend interp", "-r 3 --backend reference", "--threads 1 --no machine"] {
+        let ran = folder.run(&format!("run parts.fut --stats {options}"), "5000");
+        ran.succeeds();
+        let table = ran.err.split("\n\n").next().unwrap_or_default();
+        in_order(options, table, &["where the time goes:", "share", "executed", " % "]);
+        for part in ["parts.fut:2:3", "loop", "filter", "because it has a filter inside", "the front end"] {
+            assert!(table.contains(part), "{options}: {part} in\n{table}");
+        }
+        let words: Vec<&str> = table.split_whitespace().collect();
+        let shares = words.windows(2).filter(|pair| pair[1] == "%");
+        let tenths: u64 = shares.filter_map(|pair| pair[0].replace('.', "").parse::<u64>().ok()).sum();
+        assert_eq!(tenths, 1000, "{options}:\n{table}");
+        assert!(!ran.err.contains(" 0 executions"), "{}", ran.err);
+    }
+    // How far a program came that fails.
+    let ran = folder.run("run parts.fut --stats --fuel 1000", "5000");
+    ran.fails(1, &["where the time goes:", "Error: Out of fuel"]);
+}
+
+#[test]
+fn machine_code_has_names_for_perf() {
+    let folder = Folder::new("perf-map");
+    folder.write("dot.fut", DOT);
+    let numbers: Vec<String> = (0..5000).map(|n| format!("{n}i32")).collect();
+    let input = format!("[{0}] [{0}]", numbers.join(","));
+    folder.write("args", &input);
+    let arguments = "run dot.fut -n -i args --backend x86 --perf-map";
+    let started = command(&folder.0, &arguments.split(' ').collect::<Vec<_>>()).spawn();
+    let child = started.expect("galopvm starts");
+    let path = format!("/tmp/perf-{}.map", child.id());
+    let output = child.wait_with_output().expect("galopvm ends");
+    let map = std::fs::read_to_string(&path).unwrap_or_default();
+    let _ = std::fs::remove_file(&path);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    if !cfg!(all(target_arch = "x86_64", unix)) {
+        return;
+    }
+    assert!(!map.is_empty(), "nothing in {path}");
+    for line in map.lines() {
+        let fields: Vec<&str> = line.split(' ').collect();
+        let [start, size, name] = fields[..] else { panic!("{line}") };
+        let number = |text| u64::from_str_radix(text, 16).ok().filter(|number| *number > 0);
+        assert!(number(start).is_some() && number(size).is_some(), "{line}");
+        assert!(name.starts_with("galopvm:dot.fut:1:"), "{line}");
+    }
+    folder.run("run dot.fut -n --backend interp --perf-map", input.as_bytes()).succeeds();
+}
+
+#[test]
+fn words_are_explained() {
+    let folder = Folder::new("words");
+    folder.run("words", "").succeeds().shows(&["NEVER-CAP", "RDS", "MOD", "shortcircuit"]);
+    let ran = folder.run("words never-cap", "");
+    ran.succeeds().shows(&["NEVER-CAP  all reads together take no longer than the copy"]);
+    assert!(!ran.text().contains("RDS"));
+    folder.run("words nonsense", "").fails(2, &["no word with `nonsense`"]);
 }
 
 #[test]

@@ -129,7 +129,7 @@ fn serve(args: &Args, program: &Program, source: Option<&str>) -> Outcome {
     answer_all(&mut server)?;
     if args.profile || args.debugging {
         say(&server.session.memory_stats().to_string());
-        server.session.sites().iter().for_each(|site| say(&galopvm_profile::site_line(site)));
+        galopvm_profile::site_lines(&server.session).iter().for_each(|line| say(line));
     }
     Ok(())
 }
