@@ -127,7 +127,7 @@ fn stats_tell_of_everything_that_ran() {
         ran.succeeds();
         let table = ran.err.split("\n\n").next().unwrap_or_default();
         in_order(options, table, &["where the time goes:", "share", "executed", " % "]);
-        for part in ["parts.fut:2:3", "loop", "filter", "because it has a filter inside", "the front end"] {
+        for part in ["parts.fut:2:3", "loop", "parts.fut:3:", "filter", "interpreted", "the front end"] {
             assert!(table.contains(part), "{options}: {part} in\n{table}");
         }
         let words: Vec<&str> = table.split_whitespace().collect();
@@ -173,7 +173,7 @@ fn machine_code_has_names_for_perf() {
 #[test]
 fn words_are_explained() {
     let folder = Folder::new("words");
-    folder.run("words", "").succeeds().shows(&["NEVER-CAP", "RDS", "MOD", "shortcircuit"]);
+    folder.run("words", "").succeeds().shows(&["shortcircuit", "NEVER-CAP", "RDS", "MOD"]);
     let ran = folder.run("words never-cap", "");
     ran.succeeds().shows(&["NEVER-CAP  all reads together take no longer than the copy"]);
     assert!(!ran.text().contains("RDS"));
