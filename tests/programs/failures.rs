@@ -5,8 +5,11 @@ use super::support::tierings;
 use galopvm::{Program, Scalar, Switches, Value};
 use galopvm_runtime::{Options, Session};
 
-/// Programs, and which elements the error is at for the number of the one that fails.
-const PROGRAMS: [(&str, fn(i64) -> Vec<i64>); 9] = [
+/// Which elements an error is at, innermost first, for the number of the one that fails.
+type Elements = fn(i64) -> Vec<i64>;
+
+/// Programs, and where they fail.
+const PROGRAMS: [(&str, Elements); 9] = [
     ("entry main (n: i64) (k: i64): []i64 = map (\\i -> i / (i - k)) (iota n)", |k| vec![k]),
     ("entry main (n: i64) (k: i64): i64 = reduce (+) 0 (map (\\i -> i / (i - k)) (iota n))", |k| vec![k]),
     ("entry main (n: i64) (k: i64): []i64 = scan (\\a b -> a + b / (b - k)) 0 (iota n)", |k| vec![k]),
