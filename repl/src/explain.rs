@@ -52,7 +52,7 @@ pub fn run(args: Args) -> Outcome {
         say(&format!("note: {note}; the interpreter does the work"));
     }
     let mut session = engine.session(&program);
-    let entry = session.entry(args.called.entry(&program))?.clone();
+    let entry = session.entry(args.called.entry(&program)?)?.clone();
     let (values, from) = arguments("explain", &args.called, &session, &entry, &source)?;
     let outcome = session.call_values(&entry.name, values);
     let heading = Heading {

@@ -67,7 +67,7 @@ pub fn run(args: Args) -> Outcome {
     if let Some(file) = tuning::beside(&args.called.file, "tuning") {
         tuning::apply_file(&mut session, &file, false)?;
     }
-    let entry = session.entry(args.called.entry(&program))?.clone();
+    let entry = session.entry(args.called.entry(&program)?)?.clone();
     phases.end("looking at the machine");
     let reading = Deadline::of("Reading the input", args.settings.timeout);
     let (values, from) = explain::arguments("profile", &args.called, &session, &entry, &source)?;

@@ -108,7 +108,7 @@ pub fn run(args: Args) -> Outcome {
     }
     let mut session = engine.session(&program);
     args.tuning.apply(&mut session, &args.called.file)?;
-    let entry = session.entry(args.called.entry(&program))?.clone();
+    let entry = session.entry(args.called.entry(&program)?)?.clone();
     let plan = args.output.plan(&program, &entry.name)?;
     phases.end("looking at the machine");
     let time = args.settings.timeout;

@@ -1,6 +1,7 @@
 //! Options that several commands have: what is called, the back end, bounds.
 
 use crate::deadline::Bounds;
+use crate::failure::Failure;
 use crate::given::Inputs;
 use crate::perf_map;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -76,11 +77,17 @@ pub struct Called {
 
 impl Called {
     /// The entry point that is meant: without a name that is `main`, or the only one there is.
-    pub fn entry<'p>(&'p self, program: &'p Program) -> &'p str {
+    pub fn entry<'p>(&'p self, program: &'p Program) -> Result<&'p str, Failure> {
         match (&self.entry, program.entries()) {
-            (Some(name), _) => name,
-            (None, [only]) => &only.name,
-            (None, _) => "main",
+            (Some(name), _) => Ok(name),
+            (None, [only]) => Ok(&only.name),
+            (None, [first, _, ..]) if program.entries().iter().all(|entry| entry.name != "main") => {
+                let names = program.entries().iter().map(|entry| format!("`{}`", entry.name));
+                let names = names.collect::<Vec<_>>().join(", ");
+                let message = format!("the program has several entry points, {names}, and none is `main`");
+                Err(Failure::user(message, &format!("choose one: -e {}", first.name)))
+            }
+            (None, _) => Ok("main"),
         }
     }
 }

@@ -51,6 +51,10 @@ fn columns_become_vectors_by_name_or_in_order() {
     folder.write("a.data", "1 , 2\n\n3,4\n").write("b.txt", "[1, 2]");
     folder.run("run means.fut --csv -i a.data", "").prints("2f64\n6i64\n");
     folder.run("run means.fut -i one.csv -i b.txt", "").prints("2f64\n3i64\n");
+    // Of several entry points one is to be chosen.
+    folder.write("two.fut", "entry foo (x: i32) = x\nentry bar (x: i32) = x + 1");
+    folder.run("run two.fut", "1").fails(2, &["`foo`, `bar`, and none is `main`", "choose one: -e foo"]);
+    folder.run("run two.fut -e bar", "1").prints("2i32\n");
     folder
         .run("run means.fut -e rows -i a.data", "")
         .fails(2, &["expected a value of type [][]f32", "a.data:1:1"]);
