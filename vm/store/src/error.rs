@@ -170,11 +170,9 @@ impl fmt::Display for RuntimeError {
         }
         let rows = self.rows.iter().filter_map(|row| Some((row.number, row.operator.as_ref()?)));
         for (k, (number, operator)) in rows.take(SHOWN).enumerate() {
-            write!(
-                f,
-                "{}At element {number} of the operator at {operator}",
-                if k == 0 { "\n\n" } else { "\n" }
-            )?;
+            let begin = if k == 0 { "\n\n" } else { "\n" };
+            let word = if operator.place.is_some() { "at" } else { "in" };
+            write!(f, "{begin}At element {number} of the operator {word} {operator}")?;
         }
         Ok(())
     }
