@@ -181,7 +181,7 @@ fn add_file<'a>(
     let names = &mut *checker.names;
     let Parsed { tree, diagnostics, next_id, .. } = parse_prog(names.arena, file, text, names.next_id);
     names.next_id = next_id;
-    names.misread.extend(diagnostics.iter().filter(|message| message.is_error()).map(|message| message.span));
+    names.misread_at(&diagnostics);
     let prog = names.arena.alloc(tree);
     (checker.file(prog), diagnostics)
 }
@@ -227,16 +227,15 @@ pub fn compile_expression(
 ) -> ExpressionReport {
     with_room(|| {
         let arena = Bump::new();
-        let scope_text = scope.map(|f| sources.text(f).to_string());
+        let scope = scope.map(|file| (file, sources.text(file).to_string()));
         let text = sources.text(expression).to_string();
         let mut names = Names::new(&arena, sources);
         let mut checker = Checker::new(&mut names);
-        let mut diagnostics = Vec::new();
-        if let (Some(file), Some(text)) = (scope, scope_text) {
-            diagnostics = add_file(&mut checker, file, &text).1;
-        }
+        let mut diagnostics =
+            scope.map_or_else(Vec::new, |(file, text)| add_file(&mut checker, file, &text).1);
         let parsed = parse_expression(&arena, expression, &text, checker.names.next_id);
         checker.names.next_id = parsed.next_id;
+        checker.names.misread_at(&parsed.diagnostics);
         diagnostics.extend(parsed.diagnostics);
         let ty = checker.expression(parsed.tree);
         diagnostics.append(&mut checker.names.diagnostics);
@@ -266,16 +265,15 @@ pub fn compile_expression(
 pub fn module_type(sources: &mut Sources, scope: Option<FileId>, module: FileId) -> ModuleReport {
     with_room(|| {
         let arena = Bump::new();
-        let scope_text = scope.map(|f| sources.text(f).to_string());
+        let scope = scope.map(|file| (file, sources.text(file).to_string()));
         let text = sources.text(module).to_string();
         let mut names = Names::new(&arena, sources);
         let mut checker = Checker::new(&mut names);
-        let mut diagnostics = Vec::new();
-        if let (Some(file), Some(text)) = (scope, scope_text) {
-            diagnostics = add_file(&mut checker, file, &text).1;
-        }
+        let mut diagnostics =
+            scope.map_or_else(Vec::new, |(file, text)| add_file(&mut checker, file, &text).1);
         let parsed = parse_module_at(&arena, module, &text, 0, checker.names.next_id);
         checker.names.next_id = parsed.next_id;
+        checker.names.misread_at(&parsed.diagnostics);
         diagnostics.extend(parsed.diagnostics);
         let ty = parsed.tree.map(|exp| checker.module_type_text(exp));
         diagnostics.append(&mut checker.names.diagnostics);

@@ -189,7 +189,9 @@ pub fn of_token(found: &str, expected: &str) -> Option<&'static str> {
         }
         "|" if declares => "constructors begin with `#`: `type colour = #red | #green`",
         "|" if expected.starts_with("a parameter") => "there are no guards: `if c then a else b`",
-        "=" if declares => "names are bound by `let x = .. in ..`, and defined by `def x = ..`",
+        "=" if declares || expected == "the end of the expression" => {
+            "names are bound by `let x = .. in ..`, and defined by `def x = ..`"
+        }
         "=" if expected == "`then`" => "`=` binds a name; `==` compares",
         ")" | "]" | "}" if declares => "nothing is open that this would close",
         "for" if expected == "`]`" => {

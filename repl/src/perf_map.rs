@@ -28,6 +28,13 @@ fn path() -> PathBuf {
     format!("/tmp/perf-{}.map", std::process::id()).into()
 }
 
+/// The file, made anew: everybody may write to that folder, and what lies there may be a link to something else.
+fn made() -> io::Result<File> {
+    // An old file of a process with this number; if it stays, the next line says so.
+    let _ = std::fs::remove_file(path());
+    File::create_new(path())
+}
+
 /// Says what went wrong.
 fn lost(error: &io::Error) {
     say(&format!(
@@ -39,7 +46,7 @@ fn lost(error: &io::Error) {
 
 /// Writes the line of a piece of code.
 fn write(code: &Installed<'_>) {
-    let map = MAP.get_or_init(|| Mutex::new(File::create(path()).inspect_err(lost).ok()));
+    let map = MAP.get_or_init(|| Mutex::new(made().inspect_err(lost).ok()));
     let mut file = map.lock().unwrap_or_else(PoisonError::into_inner);
     let written = file.as_mut().map_or(Ok(()), |file| file.write_all(line(code).as_bytes()));
     if let Err(error) = written {

@@ -1,9 +1,9 @@
 //! An error names the element of each operator around its place, whoever executes them: units, blocks, columns, machine code
 //! that gives up, rows that have a place.
 
-use super::support::tierings;
+use super::support::executions;
 use galopvm::{Program, Scalar, Switches, Value};
-use galopvm_runtime::{Options, Session};
+use galopvm_runtime::Session;
 
 /// Which elements an error is at, innermost first, for the number of the one that fails.
 type Elements = fn(i64) -> Vec<i64>;
@@ -50,26 +50,16 @@ const PROGRAMS: [(&str, Elements); 9] = [
 fn errors_name_the_element_of_each_operator() {
     for (text, elements) in PROGRAMS {
         let program = Program::from_source("failures.fut", text).unwrap_or_else(|e| panic!("{e}"));
-        for tiering in tierings() {
-            for (switches, eager) in
-                [Switches::ON, Switches::OFF].iter().flat_map(|on| [(on, false), (on, true)])
-            {
-                let options = Options {
-                    switches: *switches,
-                    eager,
-                    check: true,
-                    tiering: tiering.clone(),
-                    ..Options::default()
-                };
-                let mut session = Session::new(program.module().clone(), options);
-                // Two lengths between which back ends, strands and pieces begin, each at its ends and within.
-                for (n, k) in [(12, 1), (12, 11), (9000, 1), (9000, 5000), (9000, 8999), (12, 6)] {
-                    let arguments = [n, k].map(|number| Value::from(Scalar::i64(number)));
-                    let error = session.call("main", arguments.into()).expect_err(text);
-                    let numbers: Vec<i64> = error.rows.iter().map(|row| row.number).collect();
-                    assert_eq!(numbers, elements(k), "{n} {k} {switches:?}, eager {eager}\n{text}\n{error}");
-                    assert!(error.rows.iter().all(|row| row.operator.is_some()), "{error}");
-                }
+        for options in executions(&[Switches::ON, Switches::OFF]) {
+            let way = format!("{:?}, eager {}", options.switches, options.eager);
+            let mut session = Session::new(program.module().clone(), options);
+            // Two lengths between which back ends, strands and pieces begin, each at its ends and within.
+            for (n, k) in [(12, 1), (12, 11), (9000, 1), (9000, 5000), (9000, 8999), (12, 6)] {
+                let arguments = [n, k].map(|number| Value::from(Scalar::i64(number)));
+                let error = session.call("main", arguments.into()).expect_err(text);
+                let numbers: Vec<i64> = error.rows.iter().map(|row| row.number).collect();
+                assert_eq!(numbers, elements(k), "{n} {k} {way}\n{text}\n{error}");
+                assert!(error.rows.iter().all(|row| row.operator.is_some()), "{error}");
             }
         }
     }

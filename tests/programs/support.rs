@@ -4,8 +4,9 @@ use galopvm::{BackendChoice, CpuMode, Engine, Memory, Route, Switch, Switches, V
 use galopvm_base::{ElemType, Scalar};
 use galopvm_jit::X86Backend;
 use galopvm_kir::{Backend, Compiled, Machine, Reference, Refusal, Rhs, Unit};
-use galopvm_runtime::{Array, Tiering};
+use galopvm_runtime::{Array, Options, Tiering};
 use galopvm_testkit::{Layout, Random};
+use galopvm_vector::Vector;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -190,8 +191,8 @@ impl Backend for WithoutScans {
 }
 
 /// Code for everything by each back end of the CPU, and none.
-pub fn tierings() -> Vec<Tiering> {
-    let mut backends: Vec<Arc<dyn Backend>> = vec![Arc::new(Reference)];
+fn tierings() -> Vec<Tiering> {
+    let mut backends: Vec<Arc<dyn Backend>> = vec![Arc::new(Reference), Arc::new(Vector::default())];
     if X86Backend::is_available() {
         backends.push(Arc::new(X86Backend::default()));
     }
@@ -205,4 +206,16 @@ pub fn tierings() -> Vec<Tiering> {
         ..Tiering::interpreter()
     };
     backends.into_iter().map(compiled).chain([Tiering::interpreter()]).collect()
+}
+
+/// Checked execution by each of these, with these switches, at once and as it comes.
+pub fn executions(switches: &[Switches]) -> Vec<Options> {
+    let mut all = Vec::new();
+    for tiering in tierings() {
+        for (switches, eager) in switches.iter().flat_map(|on| [(*on, false), (*on, true)]) {
+            let tiering = tiering.clone();
+            all.push(Options { switches, eager, check: true, tiering, ..Options::default() });
+        }
+    }
+    all
 }

@@ -1,7 +1,7 @@
 //! What a program shows is what it has at that place: an array that is shown while it is being built in a place of its own,
 //! changed, carried by a loop or read by a fused group is shown as it is then, whatever is switched on.
 
-use super::support::tierings;
+use super::support::executions;
 use galopvm::{Program, Scalar, Switch, Switches, Value};
 use galopvm_runtime::{Options, Session, ShowSink, Shown};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -102,17 +102,9 @@ fn arrays_are_shown_as_they_are_at_that_place() {
     for text in PROGRAMS {
         let plain = outcomes(text, Options { switches: Switches::OFF, ..Options::default() });
         assert!(plain[0].contains(": ["), "nothing is shown\n{text}");
-        for tiering in tierings() {
-            for (switches, eager) in switches.iter().flat_map(|on| [(on, false), (on, true)]) {
-                let options = Options {
-                    switches: *switches,
-                    eager,
-                    check: true,
-                    tiering: tiering.clone(),
-                    ..Options::default()
-                };
-                assert_eq!(outcomes(text, options), plain, "{switches:?}, eager {eager}\n{text}");
-            }
+        for options in executions(&switches) {
+            let way = format!("{:?}, eager {}", options.switches, options.eager);
+            assert_eq!(outcomes(text, options), plain, "{way}\n{text}");
         }
     }
 }

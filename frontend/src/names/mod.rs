@@ -127,8 +127,8 @@ pub struct Names<'a, 's> {
     pub frame: Frame<'a>,
     /// Names that the file defines further below, and where.
     pub later: IdMap<&'a str, Span>,
-    /// Where the syntax of the file is wrong.
-    pub(crate) misread: Vec<Span>,
+    /// Where the syntax of what is compiled is wrong.
+    misread: Vec<Span>,
     /// Types that only the compiler defines, such as accumulators.
     pub builtin_types: HashMap<&'static str, AbbrId>,
     /// Imported files by path; none while one is being read.
@@ -188,6 +188,11 @@ impl<'a, 's> Names<'a, 's> {
             }
         }
         ids
+    }
+
+    /// Remembers where the syntax of a text is wrong.
+    pub(crate) fn misread_at(&mut self, found: &[Diagnostic]) {
+        self.misread.extend(found.iter().filter(|message| message.is_error()).map(|message| message.span));
     }
 
     /// A fresh node number, for things that have no node.

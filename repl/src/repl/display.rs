@@ -2,6 +2,7 @@
 //!
 //! What is shown does not depend on where it goes: a pipe gets what a terminal gets.
 
+use crate::values::type_text;
 use galopvm::{Array, Shown, Value, data};
 use galopvm_bytecode::Form;
 use std::io::{self, Write};
@@ -18,6 +19,9 @@ const VECTOR: usize = 1000;
 /// Most rows, and bytes of a row, of a matrix that is shown whole.
 const MATRIX: (usize, usize) = (40, 100);
 
+/// Most rows that are shown with gaps: an array of many dimensions has more, however short it is in each.
+const ROWS: usize = 400;
+
 /// How many elements are shown before and behind a gap; of arrays of more than three dimensions, one.
 const EDGE: i64 = 3;
 
@@ -31,7 +35,9 @@ pub fn value_text(form: &Form, values: &[Value]) -> String {
         _ => None,
     };
     match array.filter(|array| array.elements() > 0) {
-        Some(array) if array.rank() > 1 => Matrix::of(array).text(),
+        Some(array) if array.rank() > 1 => {
+            Matrix::of(array).map_or_else(|| written(WHOLE, form, values), |matrix| matrix.text())
+        }
         Some(array) => vector(array, form, values),
         None => written(WHOLE, form, values),
     }
@@ -59,13 +65,12 @@ fn vector(array: &Array, form: &Form, values: &[Value]) -> String {
     text.unwrap_or_else(|| {
         let cells = edges(array.elements(), EDGE).into_iter().map(|at| cell(array, at.map(|i| vec![i])));
         let cells: Vec<String> = cells.collect();
-        format!("[{}] : {}", cells.join(", "), type_text(array))
+        format!("[{}] : {}", cells.join(", "), array_type(array))
     })
 }
 
-fn type_text(array: &Array) -> String {
-    let extents: String = array.shape().iter().map(|extent| format!("[{extent}]")).collect();
-    format!("{extents}{}", array.elem())
+fn array_type(array: &Array) -> String {
+    type_text(&Value::Array(array.clone()))
 }
 
 /// The element at an index, without its type; the gap at none.
@@ -107,13 +112,18 @@ enum Line {
 }
 
 impl<'a> Matrix<'a> {
-    fn of(array: &'a Array) -> Matrix<'a> {
+    /// None if it would be too long with gaps, too.
+    fn of(array: &'a Array) -> Option<Matrix<'a>> {
         let shape = array.shape();
         let outer = &shape[..shape.len() - 1];
         let edge = if shape.len() > 3 { 1 } else { EDGE };
         let rows = outer.iter().fold(1i64, |rows, extent| rows.saturating_mul(*extent));
         let shown = |extent: &i64| if rows > MATRIX.0 as i64 { edges(*extent, edge) } else { all(*extent) };
         let mut positions: Vec<_> = outer.iter().map(shown).collect();
+        let rows_shown = positions.iter().fold(1, |rows: usize, shown| rows.saturating_mul(shown.len()));
+        if rows_shown > ROWS {
+            return None;
+        }
         let columns = shape[outer.len()];
         // A number with its comma and blank takes three bytes at least.
         let narrow = columns <= MATRIX.1 as i64 / 3;
@@ -125,7 +135,7 @@ impl<'a> Matrix<'a> {
             matrix.lines.clear();
             matrix.collect(&mut Vec::new(), 0, 0);
         }
-        matrix
+        Some(matrix)
     }
 
     /// The lines of the part at an index, behind and before so many brackets of what is around it.
@@ -171,7 +181,7 @@ impl<'a> Matrix<'a> {
 
     fn text(&self) -> String {
         let (widths, rank) = (self.widths(), self.positions.len());
-        let mut text = type_text(self.array);
+        let mut text = array_type(self.array);
         for line in &self.lines {
             text.push('\n');
             match line {
@@ -257,6 +267,9 @@ mod tests {
         assert_eq!(wide.matches("1000000000000").count(), 6, "{wide}");
         let deep = counted(&[7, 7, 7, 2]);
         assert!(deep.lines().count() < 30 && deep.contains("\n .."), "{deep}");
+        // Two to the power of 16 rows, none of which a gap would leave out.
+        let deepest = counted(&[2; 17]);
+        assert!(deepest.len() < 2 * WHOLE && deepest.ends_with(".. (131072 elements)"), "{deepest}");
     }
 
     #[test]
