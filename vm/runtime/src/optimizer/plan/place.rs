@@ -176,7 +176,12 @@ impl<'a> Optimizer<'a> {
         let depth = registers.depth;
         if let Some(active) = self.holding.active.last_mut().filter(|active| active.depth == depth) {
             self.tiers.coverage.add(Met::PlaceStray, early.len() as u64);
-            active.strays.extend_from_slice(early);
+            for reg in early {
+                // Long loops say so again in every round.
+                if !active.strays.contains(reg) {
+                    active.strays.push(*reg);
+                }
+            }
         }
     }
 
