@@ -89,7 +89,7 @@ pub mod derived {
 
 pub use galopvm_analysis::layout::{Costs, CpuCosts, CpuTimes};
 pub use galopvm_base::{Diagnostic, ElemType, Scalar, Severity};
-pub use galopvm_bytecode::{Entry, EntryValue, Form, ValueType};
+pub use galopvm_bytecode::{Entry, EntryValue, Form, Purpose, ValueType};
 pub use galopvm_frontend::Imports;
 pub use galopvm_gpu::{Route, Traffic};
 pub use galopvm_jit::{CpuMode, Installed, InstalledSink};

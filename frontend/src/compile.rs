@@ -1,7 +1,7 @@
 //! The front end as one call per question: compile, check, show a stage, evaluate an expression.
 
 use crate::core::ir::Program;
-use crate::core::{build, build_expression, fuse, lower};
+use crate::core::{build, build_expression, fuse, lower, watch_nan};
 use crate::modules::Elaborated;
 use crate::names::{GlobalId, Imports, Names};
 use crate::stack::{no_room, with_room};
@@ -11,7 +11,7 @@ use crate::types::Checker;
 use crate::warnings::warnings;
 use bumpalo::Bump;
 use galopvm_base::diagnostic::has_errors;
-use galopvm_base::{Diagnostic, FileId, Sources, path};
+use galopvm_base::{Diagnostic, FileId, IdMap, Sources, path};
 use galopvm_bytecode::{Form, Module};
 
 /// What may be chosen about a compilation.
@@ -218,18 +218,31 @@ fn core_inner(sources: &mut Sources, file: FileId, options: &Options) -> CoreRep
     CoreReport { program, diagnostics }
 }
 
-/// The type of an expression that sees the definitions of a file, and a program that gives its value.
+/// What is asked about an expression.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Question {
+    /// Its type.
+    Type,
+    /// Its value as well.
+    Value,
+    /// Its value, and a debugger may stop wherever an operation makes NaN.
+    ValueAndNan,
+}
+
+/// The type of an expression that sees the definitions of a file, and a program that gives its value. Where a debugger may
+/// stop, the program says what names mean.
 pub fn compile_expression(
     sources: &mut Sources,
     scope: Option<FileId>,
     expression: FileId,
-    evaluate: bool,
+    question: Question,
 ) -> ExpressionReport {
     with_room(|| {
         let arena = Bump::new();
         let scope = scope.map(|file| (file, sources.text(file).to_string()));
         let text = sources.text(expression).to_string();
         let mut names = Names::new(&arena, sources);
+        names.at_stops = (question != Question::Type).then(IdMap::default);
         let mut checker = Checker::new(&mut names);
         let mut diagnostics =
             scope.map_or_else(Vec::new, |(file, text)| add_file(&mut checker, file, &text).1);
@@ -245,13 +258,16 @@ pub fn compile_expression(
         let shown = checker.vars.show(&ty);
         let is_function = matches!(checker.vars.resolve(&ty), crate::types::Type::Arrow(..));
         let (mut module, mut form) = (None, None);
-        if evaluate && !is_function {
+        if question != Question::Type && !is_function {
             let (mut program, shape, found) =
                 build_expression(&mut checker, EXPRESSION_ENTRY, parsed.tree, &ty);
             form = shape;
             diagnostics.append(&mut checker.names.diagnostics);
             diagnostics.extend(found);
             if !has_errors(&diagnostics) {
+                if question == Question::ValueAndNan {
+                    watch_nan(&mut program);
+                }
                 fuse(&mut program);
                 module = finish(&program, sources, &mut diagnostics);
             }

@@ -24,7 +24,8 @@ pub mod types;
 pub mod warnings;
 
 pub use compile::{
-    CheckReport, Compilation, CoreReport, EXPRESSION_ENTRY, ExpressionReport, ModuleReport, Options, check,
-    check_with, compile, compile_expression, compile_with, core_program, module_type, syntax_text,
+    CheckReport, Compilation, CoreReport, EXPRESSION_ENTRY, ExpressionReport, ModuleReport, Options,
+    Question, check, check_with, compile, compile_expression, compile_with, core_program, module_type,
+    syntax_text,
 };
 pub use names::Imports;

@@ -40,6 +40,7 @@ mod repl;
 mod run;
 mod server;
 mod settings;
+mod source_line;
 mod spec;
 mod stand;
 mod stats;

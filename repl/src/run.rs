@@ -6,10 +6,12 @@ use crate::input;
 use crate::interrupt::Interrupts;
 use crate::output::Output;
 use crate::settings::{Called, Settings};
+use crate::source_line;
 use crate::stats::Phases;
 use crate::tuning::Tuning;
 use galopvm::{Session, Shown, Value};
 use galopvm_base::system_message;
+use galopvm_bytecode::Purpose;
 use galopvm_profile::{CALLS, Recorder};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -201,20 +203,12 @@ fn excerpt(error: &galopvm::Error, source: &input::Input) -> Option<String> {
     let galopvm::Error::Run(error) = error else { return None };
     let site = error.trace.first()?;
     let place = site.place.filter(|_| site.file.as_deref() == Some(&source.name))?;
-    let line = source.text().ok()?.lines().nth((place.start.line as usize).checked_sub(1)?)?;
-    let length = line.chars().count();
-    let column = (place.start.column as usize).clamp(1, length.max(1));
-    let end = if place.end.line == place.start.line { place.end.column as usize } else { length };
-    let number = place.start.line.to_string();
-    let (margin, blank) = (" ".repeat(number.len()), " ".repeat(column - 1));
-    let marks =
-        "^".repeat((end + 1).saturating_sub(column).clamp(1, (length + 1).saturating_sub(column).max(1)));
-    Some(format!("{margin} |\n{number} | {line}\n{margin} | {blank}{marks}"))
+    source_line::marked(source.text().ok()?, place)
 }
 
 /// Prints what the program shows, as Futhark's programs do. They do not stop anywhere.
 pub fn show(shown: &Shown<'_>) {
-    if shown.stops {
+    if shown.purpose != Purpose::Value {
         return;
     }
     let mut out = BufWriter::new(io::stderr().lock());

@@ -486,7 +486,10 @@ fn factors(ty: ElemType, exponent: Scalar) -> Option<u64> {
 fn simplify(op: ScalarOp, ty: ElemType, args: &[Atom]) -> Option<Atom> {
     let constants: Option<Vec<u64>> = args.iter().map(|a| a.constant().map(|c| c.bits)).collect();
     if let Some(bits) = constants {
-        return scalar::eval(op, ty, &bits).ok().map(|b| Atom::Const(Scalar::new(op.result_type(ty), b)));
+        let value = scalar::eval(op, ty, &bits).ok().map(|bits| Scalar::new(op.result_type(ty), bits));
+        // What makes NaN is executed: a debugger may stop there.
+        let is_nan = value.is_some_and(|value| value.ty.is_float() && value.as_f64().is_nan());
+        return value.filter(|_| !is_nan).map(Atom::Const);
     }
     if let (ScalarOp::Select, [Atom::Const(c), yes, no]) = (op, args) {
         return Some(if c.bits != 0 { *yes } else { *no });

@@ -9,7 +9,7 @@ use crate::syntax::ast::*;
 use crate::types::Type;
 use galopvm_base::scalar::{Precision, parse_float, parse_scalar};
 use galopvm_base::{ElemType, Scalar, ScalarOp, Span};
-use galopvm_bytecode::ValueType;
+use galopvm_bytecode::{Purpose, ValueType};
 use std::rc::Rc;
 
 /// Operations that are done whether the second operand of `&&` decides or not.
@@ -163,11 +163,16 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 self.fun.unchecked -= unchecked;
                 let value = value?;
                 match (attr.name, attr.args) {
-                    ("trace", None) => self.show("", false, &self.type_of(inner, ctx), &value, span),
-                    ("trace", Some([tag])) => {
-                        self.show(tag.name, false, &self.type_of(inner, ctx), &value, span);
+                    ("trace", None) => {
+                        self.show("", Purpose::Value, &self.type_of(inner, ctx), &value, span);
                     }
-                    ("break", None) => self.show("", true, &self.type_of(inner, ctx), &value, span),
+                    ("trace", Some([tag])) => {
+                        self.show(tag.name, Purpose::Value, &self.type_of(inner, ctx), &value, span);
+                    }
+                    ("break", None) => {
+                        self.show_names(exp.at.id, span, ctx);
+                        self.show("", Purpose::Stop, &self.type_of(inner, ctx), &value, span);
+                    }
                     ("stripmine", Some([levels])) if let ExpKind::Loop { .. } = inner.kind => {
                         self.in_levels(levels.name, &value);
                     }
@@ -208,6 +213,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             ExpKind::Apply(head, args) => {
                 let function = self.eval(head, ctx)?;
                 let args = self.eval_all(args, ctx)?;
+                self.show_names(head.at.id, span, ctx);
                 self.apply(function, args, span)
             }
             ExpKind::Negate(inner) => {
@@ -284,13 +290,30 @@ impl<'a> Builder<'_, 'a, '_, '_> {
     }
 
     /// Shows a value to whoever listens; functions cannot be shown. Without a label the place is what it is called.
-    pub(super) fn show(&mut self, label: &str, stops: bool, ty: &Type, value: &Value<'a>, span: Span) {
+    pub(super) fn show(&mut self, label: &str, purpose: Purpose, ty: &Type, value: &Value<'a>, span: Span) {
         if value.has_function() || matches!(value, Value::Acc(..) | Value::Size(_)) {
             return;
         }
         let values = value.parts();
         let form = self.form(ty, values.len(), span);
-        self.fun.emit_all(Op::Trace { label: label.to_string(), form, stops: u32::from(stops), values }, &[]);
+        let purpose = purpose.number();
+        self.fun.emit_all(Op::Trace { label: label.to_string(), form, purpose, values }, &[]);
+    }
+
+    /// Where a debugger may stop: what the names mean that are visible there.
+    fn show_names(&mut self, stop: NodeId, span: Span, ctx: &Context<'a>) {
+        let visible = self.checker.names.at_stops.as_ref().and_then(|stops| stops.get(&stop)).cloned();
+        for (name, id) in visible.unwrap_or_default() {
+            let (Some(ty), Some(value)) = (self.checker.local(id).cloned(), ctx.get(id)) else { continue };
+            let ty = self.checker.vars.substitute(&ty, &ctx.types);
+            let value = match &value {
+                Value::Size(size) => self.force(size).map(Value::Atom),
+                _ => Some(value),
+            };
+            if let Some(value) = value {
+                self.show(name, Purpose::Name, &ty, &value, span);
+            }
+        }
     }
 
     /// A tuning parameter, whose value is this one unless the host gives another. Only `i64` can be given.

@@ -5,7 +5,7 @@ use super::ir::*;
 use super::value::*;
 use crate::types::Type;
 use galopvm_base::{Diagnostic, ElemType, ScalarOp, Span};
-use galopvm_bytecode::ValueType;
+use galopvm_bytecode::{Purpose, ValueType};
 use galopvm_stdlib::{Intrinsic, Lowering};
 
 impl<'a> Builder<'_, 'a, '_, '_> {
@@ -23,9 +23,12 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             (Lowering::Zip, arrays) => self.zip(arrays, span),
             (Lowering::Unzip | Lowering::Identity, [value]) => Ok(value.clone()),
             (Lowering::Trace | Lowering::Break, [value]) => {
-                let stops = row.lowering == Lowering::Break;
+                let (label, purpose) = match row.lowering {
+                    Lowering::Break => ("", Purpose::Stop),
+                    _ => (row.name, Purpose::Value),
+                };
                 let ty = instance.types.first().map_or(Type::Error, |(_, ty)| ty.clone());
-                self.show(if stops { "" } else { row.name }, stops, &ty, value, span);
+                self.show(label, purpose, &ty, value, span);
                 Ok(value.clone())
             }
             (Lowering::Iota, [count]) => {

@@ -26,9 +26,11 @@ mod soacs;
 mod structure;
 mod sums;
 mod value;
+mod watch;
 
 pub use build::{build, build_expression};
 pub use fuse::fuse;
 pub use lower::lower;
 pub use parse::{CoreTextError, parse};
 pub use print::print;
+pub use watch::watch_nan;

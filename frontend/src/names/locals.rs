@@ -1,6 +1,7 @@
 //! The local names in scope, innermost last: found by name, however many there are.
 
 use super::{ModVal, Res};
+use crate::syntax::ast::NodeId;
 use galopvm_base::IdMap;
 use std::rc::Rc;
 
@@ -86,5 +87,15 @@ impl<'a> Locals<'a> {
             Binding::Name(name, _) => Some(*name),
             Binding::Opened(_) => None,
         })
+    }
+    /// The values that are not hidden by others, innermost first.
+    pub fn visible(&self) -> Vec<(&'a str, NodeId)> {
+        let innermost = |(place, binding): (usize, &Binding<'a>)| match binding {
+            Binding::Name(name, Res::Local(id)) if self.names.get(name)?.last() == Some(&place) => {
+                Some((*name, *id))
+            }
+            _ => None,
+        };
+        self.bindings.iter().enumerate().rev().filter_map(innermost).collect()
     }
 }

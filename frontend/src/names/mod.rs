@@ -129,6 +129,8 @@ pub struct Names<'a, 's> {
     pub later: IdMap<&'a str, Span>,
     /// Where the syntax of what is compiled is wrong.
     misread: Vec<Span>,
+    /// What is visible where a debugger may stop, by the expression that says so; nothing if there is no debugger.
+    pub at_stops: Option<IdMap<NodeId, Vec<(&'a str, NodeId)>>>,
     /// Types that only the compiler defines, such as accumulators.
     pub builtin_types: HashMap<&'static str, AbbrId>,
     /// Imported files by path; none while one is being read.
@@ -160,6 +162,7 @@ impl<'a, 's> Names<'a, 's> {
             frame: Frame::default(),
             later: IdMap::default(),
             misread: Vec::new(),
+            at_stops: None,
             builtin_types: HashMap::new(),
             files: HashMap::new(),
             confined: None,

@@ -6,6 +6,7 @@ use super::{GlobalId, ModVal, Names, Res, Use, closest};
 use crate::habits;
 use crate::syntax::ast::*;
 use galopvm_base::{Diagnostic, ElemType, Span};
+use galopvm_stdlib::Lowering;
 use std::rc::Rc;
 
 /// The walk, with the local names in scope.
@@ -414,6 +415,13 @@ impl<'a> Walk<'_, 'a, '_> {
         }
     }
 
+    /// A debugger may stop at this expression, and asks what is visible there.
+    fn stops(&mut self, at: NodeId) {
+        if let Some(stops) = &mut self.names.at_stops {
+            stops.insert(at, self.terms.visible());
+        }
+    }
+
     fn op(&mut self, op: &OpName<'a>) {
         self.term(op.at.id, &op.name);
     }
@@ -425,8 +433,21 @@ impl<'a> Walk<'_, 'a, '_> {
             | ExpKind::String(..)
             | ExpKind::Hole
             | ExpKind::Error => {}
-            ExpKind::Var(name) => self.term(exp.at.id, &name),
-            ExpKind::Parens(e) | ExpKind::Project(e, _) | ExpKind::Attr(_, e) => self.exp(e),
+            ExpKind::Var(name) => {
+                self.term(exp.at.id, &name);
+                if let Some(Use { res: Res::Intrinsic(row), .. }) = self.names.uses.get(&exp.at.id)
+                    && row.lowering == Lowering::Break
+                {
+                    self.stops(exp.at.id);
+                }
+            }
+            ExpKind::Attr(attr, e) => {
+                if attr.name == "break" {
+                    self.stops(exp.at.id);
+                }
+                self.exp(e);
+            }
+            ExpKind::Parens(e) | ExpKind::Project(e, _) => self.exp(e),
             ExpKind::QualParens(path, inner) => self.scoped(|w| {
                 if let Some(module) = w.whole_path(path.parts) {
                     if matches!(*module, ModVal::Functor(_)) {

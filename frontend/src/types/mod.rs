@@ -163,6 +163,11 @@ impl<'a, 'n, 's> Checker<'a, 'n, 's> {
         self.locals.insert(name.at.id, Scheme::mono(ty));
     }
 
+    /// The type of a local name, unless it is polymorphic.
+    pub(crate) fn local(&self, id: NodeId) -> Option<&Type> {
+        self.locals.get(&id).filter(|scheme| scheme.params.is_empty()).map(|scheme| &scheme.ty)
+    }
+
     /// Makes type and size parameters known.
     pub(crate) fn type_params(&mut self, params: &'a [TypeParam<'a>]) {
         for (i, param) in params.iter().enumerate() {

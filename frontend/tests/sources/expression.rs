@@ -1,14 +1,14 @@
 //! Expressions by themselves, as a prompt takes them.
 
 use galopvm_base::Sources;
-use galopvm_frontend::{compile_expression, module_type};
+use galopvm_frontend::{Question, compile_expression, module_type};
 
 /// The first lines of the messages about an expression that sees some definitions.
 fn messages(definitions: &str, expression: &str) -> Vec<String> {
     let mut sources = Sources::new();
     let scope = sources.add("session.fut", definitions);
     let file = sources.add("prompt", expression);
-    let report = compile_expression(&mut sources, Some(scope), file, false);
+    let report = compile_expression(&mut sources, Some(scope), file, Question::Type);
     report.diagnostics.iter().map(|d| d.message.clone()).collect()
 }
 

@@ -2,14 +2,14 @@
 
 use galopvm_base::{ElemType, Sources};
 use galopvm_frontend::syntax::ast::DecKind;
-use galopvm_frontend::{compile_expression, syntax};
+use galopvm_frontend::{Question, compile_expression, syntax};
 use std::fmt::Write;
 
 /// What the checker says about an expression on its own.
 fn complaints(text: &str) -> String {
     let mut sources = Sources::new();
     let file = sources.add("expression", text);
-    let report = compile_expression(&mut sources, None, file, false);
+    let report = compile_expression(&mut sources, None, file, Question::Type);
     let mut said = String::new();
     // A name alone leaves open what its sizes are: nothing is wrong with the definition then.
     for diagnostic in report.diagnostics.iter().filter(|d| !d.message.starts_with("Ambiguous size")) {

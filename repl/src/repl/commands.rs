@@ -273,7 +273,13 @@ pub const TABLE: &[Row] = &[
         "at a breakpoint: go on, to the next one or to the end",
         ":unbreak",
     ),
-    row(Command::NanBreak, "nanbreak", Argument::None, "says how to find where NaN comes from", ":nanbreak"),
+    row(
+        Command::NanBreak,
+        "nanbreak",
+        Argument::None,
+        "stop wherever an operation makes NaN of operands that are none; again: not any more",
+        ":nanbreak",
+    ),
     row(Command::Help, "help", Argument::Command, "this text, or what a command does", ":help plot"),
     row(Command::Quit, "quit", Argument::None, "leave (as does Ctrl-D); Ctrl-C ends an evaluation", ":quit"),
 ];

@@ -7,7 +7,7 @@ use crate::stats::Phases;
 use galopvm::{Error, ErrorKind, Program, Session, Value};
 use galopvm_base::{Sources, Span};
 use galopvm_bytecode::Form;
-use galopvm_frontend::{EXPRESSION_ENTRY, compile_expression};
+use galopvm_frontend::{EXPRESSION_ENTRY, Question, compile_expression};
 use galopvm_profile::shown;
 use std::io;
 use std::sync::atomic::Ordering;
@@ -81,7 +81,12 @@ impl Repl {
         let mut sources = Sources::new();
         let definitions = sources.add(DEFINITIONS, self.scope.text());
         let file = sources.add(&name, expression.text);
-        let report = compile_expression(&mut sources, Some(definitions), file, evaluate);
+        let question = match (evaluate, self.watches_nan && !self.goes_through) {
+            (false, _) => Question::Type,
+            (true, false) => Question::Value,
+            (true, true) => Question::ValueAndNan,
+        };
+        let report = compile_expression(&mut sources, Some(definitions), file, question);
         // Warnings about definitions were given when they were made, those about text that nobody typed help nobody.
         let mut diagnostics = report.diagnostics;
         diagnostics.retain(|d| d.is_error() || (d.span.file != definitions && !expression.is_made()));

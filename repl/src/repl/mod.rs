@@ -43,8 +43,9 @@ use breakpoint::Breakpoints;
 use commands::Command;
 use display::shown_text;
 use evaluation::{DEFINITIONS, Expression, Telling};
-use galopvm::{Diagnostic, Engine, Error, Memory, Shown};
+use galopvm::{Diagnostic, Engine, Error, Memory, Shown, Value};
 use galopvm_base::{Sources, system_message};
+use galopvm_bytecode::Purpose;
 use lines::{Line, Lines};
 use progress::Progress;
 use scope::Scope;
@@ -84,10 +85,17 @@ pub fn run(args: Args) -> Outcome {
     let breakpoints = Breakpoints::default();
     let told = breakpoints.clone();
     let shows = Arc::new(move |shown: &Shown<'_>| {
-        let text = shown_text(shown);
-        let what = if shown.stops { "Breakpoint at " } else { "" };
-        beside.aside(|| say(&format!("{what}{}: {text}", shown.label)));
-        if shown.stops {
+        let (place, text) = (shown.label, shown_text(shown));
+        match shown.purpose {
+            Purpose::Value => beside.aside(|| say(&format!("{place}: {text}"))),
+            Purpose::Stop => beside.aside(|| say(&format!("Breakpoint at {place}: {text}"))),
+            Purpose::Nan => {
+                let operands: Vec<String> = shown.values.iter().skip(1).map(Value::to_string).collect();
+                beside.aside(|| say(&format!("NaN at {place}: made of {}", operands.join(" and "))));
+            }
+            Purpose::Name => told.named(shown),
+        }
+        if shown.purpose.stops() {
             told.reached(shown);
         }
     });
@@ -111,6 +119,7 @@ pub fn run(args: Args) -> Outcome {
         it: Vec::new(),
         is_left: false,
         goes_through: false,
+        watches_nan: false,
         // Without a terminal nobody presses keys, and the signal ends galopvm as any other program.
         interrupts: if lines.is_terminal() { Interrupts::listen() } else { Interrupts::default() },
         lines,
@@ -174,6 +183,8 @@ struct Repl {
     is_left: bool,
     /// Evaluations do not stop at breakpoints: one waits there already, or they are repeated.
     goes_through: bool,
+    /// Evaluations stop where an operation makes NaN.
+    watches_nan: bool,
     breakpoints: Breakpoints,
     lines: Lines,
     interrupts: Interrupts,
@@ -408,8 +419,11 @@ impl Repl {
                 say(&complaint("no evaluation is stopped at a breakpoint", hint));
             }
             Command::NanBreak => {
-                let hint = "ask for what is suspected: `break` around it, or `any f64.isnan xs`";
-                say(&complaint("operations that make NaN are not watched", hint));
+                self.watches_nan = !self.watches_nan;
+                print(match self.watches_nan {
+                    true => "an evaluation stops where an operation makes NaN",
+                    false => "an evaluation does not stop where an operation makes NaN",
+                })?;
             }
         }
         Ok(true)

@@ -13,7 +13,7 @@ use std::io;
 use std::path::Path;
 
 /// The most elements of all values of a file.
-const MOST: i64 = 50_000;
+pub const MOST: i64 = 50_000;
 
 impl Repl {
     /// Defines the values of a file.
@@ -98,10 +98,17 @@ fn is_name(word: &str) -> bool {
         && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '\'')
 }
 
+/// How many elements some values have together.
+pub fn elements(values: &[Value]) -> i64 {
+    values
+        .iter()
+        .map(|value| value.as_array().map_or(1, |array| array.elements()))
+        .fold(0, i64::saturating_add)
+}
+
 /// A value as an expression, if it is not too large for one. One of a sum type may be no expression by itself.
 pub fn expression(form: &Form, values: &[Value]) -> Option<String> {
-    let elements = values.iter().map(|value| value.as_array().map_or(1, |array| array.elements()));
-    if elements.sum::<i64>() > MOST {
+    if elements(values) > MOST {
         return None;
     }
     if let Form::Value(number) = form {

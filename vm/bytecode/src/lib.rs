@@ -4,7 +4,7 @@
 //!   `field.rs`: the types of fields; each knows how to encode, decode, print, parse and visit itself, so a new row needs
 //!   none of that. `parts.rs`: instructions taken apart by role.
 //! - `module.rs`: modules, functions, code blocks, entry points, source places. `scope.rs`: pieces of a function that run as a whole.
-//! - `form.rs`: how values of the language are made of values of the machine.
+//! - `form.rs`: how values of the language are made of values of the machine. `purpose.rs`: what programs show them for.
 //! - `file.rs`: the `.gbc` container. `wire.rs`: its primitive encodings.
 //! - `text/`: assembler and disassembler. `verify/`: what may be relied on before anything runs.
 //!
@@ -19,6 +19,7 @@ pub mod form;
 pub mod module;
 pub mod op;
 pub mod parts;
+pub mod purpose;
 pub mod reference;
 pub mod role;
 pub mod scope;
@@ -32,6 +33,7 @@ pub use form::Form;
 pub use module::{CodeBlock, Entry, EntryValue, Function, Module, Place, ValueType};
 pub use op::{Effect, Instr, OpRow, Opcode};
 pub use parts::{Given, GivenAll, Operator, Parts};
+pub use purpose::Purpose;
 pub use role::Role;
 pub use scope::Scope;
 pub use verify::{VerifiedModule, VerifyError, verify};

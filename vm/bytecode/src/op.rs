@@ -89,8 +89,8 @@ macro_rules! opcode_table {
                 "Ends the program with the message unless the condition holds; each `{}` in it shows the next scalar argument.";
             0x15 Fail "fail" Trap [dsts: Never] { message: Text, args: Values }
                 "Ends the program with the message, written as for `assert`; the registers may have any types and never get a value.";
-            0x16 Trace "trace" Seen [] { label: Text, form: Form, stops: Number, values: Values }
-                "Shows the value that the form makes of the values, under a label, to whoever listens; `stops` is 1 where a debugger may stop, else 0.";
+            0x16 Trace "trace" Seen [] { label: Text, form: Form, purpose: Number, values: Values }
+                "Shows the value that the form makes of the values, under a label, to whoever listens. `purpose` is 0 where the value is of interest, 1 where a debugger may stop, 2 where the label is a name that means the value at the next such place, 3 where a debugger may stop if the first value is NaN and no other one is.";
             0x17 Param "param" Pure [given: Def, value: Def] { name: Text }
                 "The tuning parameter of this name: whether the host has given it a value (bool), and that value (i64), else 0.";
             // Arrays

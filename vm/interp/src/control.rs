@@ -47,7 +47,9 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
                 self.repeat(registers, dsts, init, *cond, *body)?;
                 self.adviser.end_region(registers, region);
             }
-            Instr::Call { dsts, function, args } => self.call(registers, dsts, *function, args)?,
+            Instr::Call { dsts, function, args } => {
+                self.call(registers, (block, index), dsts, *function, args)?
+            }
             Instr::Assert { cond, message, args } => {
                 if registers.bits(*cond) == 0 {
                     let args = args.iter().map(|arg| registers.scalar(arg.reg));
@@ -196,11 +198,13 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
     fn call(
         &mut self,
         registers: &mut Registers<'a>,
+        at: (BlockId, usize),
         dsts: &[Def],
         function: FuncId,
         args: &[Operand],
     ) -> Outcome<()> {
         let mut callee = self.enter(function)?;
+        self.callers.push((registers.code, at));
         self.adviser.enters(function, args);
         let args = registers.take_all(args);
         callee.put_all(callee.code.params.iter().copied(), args);
@@ -212,6 +216,7 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
             let results = callee.take_all(&callee.code.blocks[BODY].results);
             registers.put_all(dsts.iter().map(|d| d.0), results);
         }
+        self.callers.pop();
         self.leave(callee);
         outcome
     }

@@ -8,7 +8,7 @@ use crate::show::Host;
 use crate::{Registers, arrays, scalar, stack};
 use galopvm_base::scalar::{convert, eval1, eval3};
 use galopvm_bytecode::{
-    BlockId, CodeBlock, FuncId, Instr, Module, Operand, Place, Scope, module::BODY, on_arrays,
+    BlockId, CodeBlock, FuncId, Function, Instr, Module, Operand, Place, Scope, module::BODY, on_arrays,
 };
 use galopvm_data::Value;
 use galopvm_store::error::{CallSite, ErrorKind, RuntimeError, Trap, open_row};
@@ -95,6 +95,8 @@ pub struct Interpreter<'a, A> {
     depth_limit: usize,
     /// Where the stack is too short for another block.
     stack_floor: usize,
+    /// The calls that are being executed: whose code, and where it calls.
+    pub(crate) callers: Vec<(&'a Function, (BlockId, usize))>,
 }
 
 impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
@@ -116,6 +118,7 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
             depth: 0,
             depth_limit: limits.call_depth,
             stack_floor: stack::floor(),
+            callers: Vec::new(),
         }
     }
 
@@ -208,7 +211,7 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
             let outcome = self.adviser.after(registers, &known, at, instr, beside, outcome);
             if let Err(mut error) = outcome {
                 if error.trace.is_empty() || matches!(instr, Instr::Call { .. }) {
-                    self.trace(&mut error.trace, registers, block, index);
+                    self.trace(&mut error.trace, registers.code, block, index);
                 }
                 if let Some(row) = open_row(&mut error) {
                     row.operator = Some(self.site(registers, block, index));
@@ -234,30 +237,24 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
     }
 
     /// Adds an instruction to a back trace, with the calls whose callees' bodies it stands in.
-    pub(crate) fn trace(
-        &self,
-        trace: &mut Vec<CallSite>,
-        registers: &Registers<'a>,
-        block: &CodeBlock,
-        index: usize,
-    ) {
+    pub(crate) fn trace(&self, trace: &mut Vec<CallSite>, code: &Function, block: &CodeBlock, index: usize) {
         match block.place(index) {
             Some(place) => {
-                trace.extend(self.module.call_chain(place).map(|place| self.site_of(registers, Some(place))))
+                trace.extend(self.module.call_chain(place).map(|place| self.site_of(code, Some(place))))
             }
-            None => trace.push(self.site_of(registers, None)),
+            None => trace.push(self.site_of(code, None)),
         }
     }
 
     /// Where an instruction comes from.
     pub(crate) fn site(&self, registers: &Registers<'a>, block: &CodeBlock, index: usize) -> CallSite {
         let innermost = block.place(index).and_then(|place| self.module.call_chain(place).next());
-        self.site_of(registers, innermost)
+        self.site_of(registers.code, innermost)
     }
 
-    fn site_of(&self, registers: &Registers<'a>, place: Option<Place>) -> CallSite {
+    fn site_of(&self, code: &Function, place: Option<Place>) -> CallSite {
         let file = place.and_then(|place| self.module.files.get(place.file as usize)).cloned();
-        CallSite { function: registers.code.name.clone(), file, place }
+        CallSite { function: code.name.clone(), file, place }
     }
 
     #[inline]

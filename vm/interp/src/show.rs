@@ -1,7 +1,7 @@
 //! What programs show while they run, and what hosts tell them: `trace` and `param`.
 
 use crate::{Adviser, Interpreter, Outcome, Registers};
-use galopvm_bytecode::{BlockId, Form, Instr};
+use galopvm_bytecode::{BlockId, Form, Instr, Operand, Purpose};
 use galopvm_data::Value;
 use galopvm_data::{Style, write_form};
 use galopvm_store::error::CallSite;
@@ -16,8 +16,10 @@ pub type ShowSink = Arc<dyn Fn(&Shown<'_>) + Send + Sync>;
 pub struct Shown<'a> {
     /// What the program calls it; else where it stands.
     pub label: &'a str,
-    /// Whether a debugger would stop here; else the value alone is of interest.
-    pub stops: bool,
+    /// What it is shown for.
+    pub purpose: Purpose,
+    /// Where a debugger may stop: that place, then the calls that it is inside of, innermost first.
+    pub trace: &'a [CallSite],
     /// Of what values of the machine the value is made.
     pub form: &'a Form,
     /// Those values.
@@ -55,15 +57,22 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
                 registers.set_bits(value.0, found.map_or(0, |(_, value)| *value as u64));
                 Ok(())
             }
-            Instr::Trace { label, form, stops, values } => {
+            Instr::Trace { label, form, purpose, values } => {
+                let (Some(sink), Some(purpose)) = (self.host.shows, Purpose::of_number(*purpose)) else {
+                    return Ok(());
+                };
+                if purpose == Purpose::Nan && !makes_nan(registers, values) {
+                    return Ok(());
+                }
                 let values: Vec<Value> = values.iter().map(|operand| registers.value(*operand)).collect();
-                let Some(sink) = self.host.shows else { return Ok(()) };
                 let elements: i64 = values
                     .iter()
                     .filter_map(Value::as_array)
                     .map(|a| a.elements())
                     .fold(0, i64::saturating_add);
                 self.pay(elements.max(0) as u64)?;
+                let trace =
+                    if purpose.stops() { self.back_trace(registers, block, index) } else { Vec::new() };
                 let place;
                 let label = if label.is_empty() {
                     place = self.place_text(registers, block, index);
@@ -71,11 +80,21 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
                 } else {
                     label
                 };
-                sink(&Shown { label, stops: *stops != 0, form, values: &values });
+                sink(&Shown { label, purpose, trace: &trace, form, values: &values });
                 Ok(())
             }
             _ => unreachable!("only these instructions come here"),
         }
+    }
+
+    /// Where an instruction comes from, then the calls that it is inside of.
+    fn back_trace(&self, registers: &Registers<'a>, block: BlockId, index: usize) -> Vec<CallSite> {
+        let mut trace = Vec::new();
+        self.trace(&mut trace, registers.code, &registers.code.blocks[block], index);
+        for (code, (block, index)) in self.callers.iter().rev() {
+            self.trace(&mut trace, code, &code.blocks[*block], *index);
+        }
+        trace
     }
 
     fn place_text(&self, registers: &Registers<'a>, block: BlockId, index: usize) -> String {
@@ -83,4 +102,13 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
         let file = place.and_then(|p| self.module.files.get(p.file as usize)).cloned();
         CallSite { function: registers.code.name.clone(), file, place }.to_string()
     }
+}
+
+/// Whether the first of some scalars is NaN and no other one is.
+fn makes_nan(registers: &Registers<'_>, values: &[Operand]) -> bool {
+    let mut are_nan = values.iter().map(|operand| {
+        let scalar = registers.scalar(operand.reg);
+        scalar.ty.is_float() && scalar.as_f64().is_nan()
+    });
+    are_nan.next() == Some(true) && !are_nan.any(|is_nan| is_nan)
 }

@@ -6,6 +6,7 @@ use crate::field::{BlockId, Def, FieldVisitor, FuncId, Operand, RegId, SliceDim}
 use crate::module::{CodeBlock, Function, ValueType};
 use crate::op::Instr;
 use crate::parts::{Given, Parts};
+use crate::purpose::Purpose;
 use crate::role::Role;
 use galopvm_base::{ElemType, IdVec, ScalarOp};
 
@@ -172,9 +173,9 @@ impl Types<'_> {
             }
             Instr::Assert { cond: _, message, args } => self.message(message, args),
             Instr::Fail { dsts: _, message, args } => self.message(message, args),
-            Instr::Trace { label: _, form, stops, values } => {
-                if *stops > 1 {
-                    return Err(format!("`stops` is {stops}, not 0 or 1"));
+            Instr::Trace { label: _, form, purpose, values } => {
+                if Purpose::of_number(*purpose).is_none() {
+                    return Err(format!("`purpose` is {purpose}, not 0, 1, 2 or 3"));
                 }
                 if form.fits(&self.all(values)) {
                     Ok(())

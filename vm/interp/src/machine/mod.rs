@@ -259,7 +259,7 @@ impl<'a, A: Adviser<'a>> Interpreter<'a, A> {
             .collect();
         if let Err((at, mut error)) = self.execute(unit, slots, &inputs, &mut cells) {
             let (block, index) = unit.origins[at];
-            self.trace(&mut error.trace, registers, &registers.code.blocks[block], index as usize);
+            self.trace(&mut error.trace, registers.code, &registers.code.blocks[block], index as usize);
             for row_loop in unit.row_loops.iter().filter(|row_loop| row_loop.code.contains(&at)) {
                 error = in_row(error, slots[usize::from(row_loop.counter)] as i64);
                 if let (Some((block, index)), Some(row)) = (row_loop.operator, open_row(&mut error)) {
