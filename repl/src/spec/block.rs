@@ -12,6 +12,7 @@
 //!
 //! Words before `input` are tags; `random` and `script` among them say what its braces hold.
 
+use super::data::read;
 use super::pattern::mistake;
 use galopvm::Memory;
 use galopvm::data::{self, Style};
@@ -99,7 +100,7 @@ fn numbered(index: usize, text: &str) -> String {
 
 /// The text of values with the type of each number.
 fn values_text(text: &str) -> Option<String> {
-    let values = data::read_values(&Memory::default(), text.as_bytes()).ok()?;
+    let values = read(&Memory::default(), text).ok()?;
     let mut out = Vec::new();
     for value in &values {
         data::write_text_in(&mut out, value, Style::Data).ok()?;

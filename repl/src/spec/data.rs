@@ -3,7 +3,7 @@
 use super::script::Script;
 use super::{Case, Expected, Given};
 use crate::{dataset, failure, input};
-use galopvm::data::{self, Bounds, Input, Reader};
+use galopvm::data::{Bounds, DataError, Input, Misfit, Reader};
 use galopvm::{Memory, Session, Value};
 use galopvm_base::system_message;
 use std::path::{Path, PathBuf};
@@ -44,9 +44,7 @@ impl Data<'_> {
         let memory = session.memory().clone();
         let mut input = None;
         let values = match &case.given {
-            Given::Values(text) => {
-                data::read_values(&memory, text.as_bytes()).map_err(|error| error.to_string())?
-            }
+            Given::Values(text) => read(&memory, text).map_err(|error| error.to_string())?,
             Given::Random(types) => random(&memory, types)?,
             Given::Script(text) => Script::new(self, session, text).arguments(&types)?,
             Given::ScriptFile(file) => {
@@ -56,7 +54,7 @@ impl Data<'_> {
             }
             Given::File(file) => {
                 let found = input.insert(self.open(&memory, file)?);
-                let reader = Reader::of_input(&memory, found);
+                let reader = Reader::of_input(&memory, found).taking(Misfit::Wrapped);
                 let name = self.beside(file).display().to_string();
                 input::read(session, &entry, reader, found.bytes(), &name).map_err(failure::text)?
             }
@@ -80,9 +78,9 @@ impl Data<'_> {
     pub fn expected(&self, memory: &Memory, case: &Case) -> Result<Option<Vec<Value>>, String> {
         match &case.expected {
             Expected::Anything | Expected::Error(_) => Ok(None),
-            Expected::Values(text) => data::read_values(memory, text.as_bytes())
-                .map(Some)
-                .map_err(|error| format!("Expected output: {error}")),
+            Expected::Values(text) => {
+                read(memory, text).map(Some).map_err(|error| format!("Expected output: {error}"))
+            }
             Expected::File(file) => self.file(memory, file).map(Some),
             Expected::Auto => {
                 let name = self.reference(case);
@@ -94,12 +92,8 @@ impl Data<'_> {
     /// The values of a file, of any types.
     pub fn file(&self, memory: &Memory, file: &str) -> Result<Vec<Value>, String> {
         let input = self.open(memory, file)?;
-        let mut reader = Reader::of_input(memory, &input);
-        let mut values = Vec::new();
-        while let Some(value) = reader.value(None).map_err(|error| format!("{file}:{error}"))? {
-            values.push(value);
-        }
-        Ok(values)
+        let mut reader = Reader::of_input(memory, &input).taking(Misfit::Wrapped);
+        reader.values().map_err(|error| format!("{file}:{error}"))
     }
 
     /// The bytes of a file.
@@ -114,6 +108,11 @@ impl Data<'_> {
             case.description.chars().map(|c| if c == '/' || c == ' ' { '_' } else { c }).collect();
         format!("data/{stem}:{}-{case_name}.out", case.entry)
     }
+}
+
+/// The values of a text in a test block, where integers may be more than their types have.
+pub(super) fn read(memory: &Memory, text: &str) -> Result<Vec<Value>, DataError> {
+    Reader::new(memory, text.as_bytes()).taking(Misfit::Wrapped).values()
 }
 
 /// Random values of these types, those that `futhark dataset` makes.

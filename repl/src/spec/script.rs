@@ -10,7 +10,7 @@
 //! Numbers without a type become what they are given to. What else scripts have is refused by name.
 
 use super::Data;
-use galopvm::data::read_values;
+use super::data::read;
 use galopvm::{Array, ElemType, Scalar, Session, Value, ValueType};
 use std::collections::HashMap;
 
@@ -231,7 +231,7 @@ impl<'s, 'p> Script<'s, 'p> {
     fn literal(&mut self) -> Outcome<Made> {
         let text = literal_text(self.rest()).ok_or_else(|| self.beyond())?;
         self.at += text.len();
-        let values = read_values(self.session.memory(), text.as_bytes());
+        let values = read(self.session.memory(), text);
         let values = values.map_err(|error| format!("Script: `{text}`: {}", error.message))?;
         // A suffix says the type, and so does a string.
         let names = ElemType::ALL.map(ElemType::name);

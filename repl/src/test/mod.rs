@@ -2,12 +2,13 @@
 //!
 //! - `program.rs`: one program, checked and called. `difference.rs`: results that are not the expected ones. `property.rs`: entry
 //!   points that have to be true. `limited.rs`: compiling, which has a limit of time as well. `report.rs`: what is said while tests
-//!   run, and at the end.
+//!   run, and at the end. `order.rs`: which programs come first.
 //!
 //! Programs are tested in threads of this process: a run that fails, or reaches a limit, ends its case only.
 
 pub mod difference;
 mod limited;
+mod order;
 mod program;
 mod property;
 mod report;
@@ -136,7 +137,7 @@ impl Plan {
 /// Carries out the command.
 pub fn run(args: Args) -> Outcome {
     args.foreign.note(&[("-s", args.structure)]);
-    let programs = spec::programs(&args.paths)?;
+    let programs = order::longest_first(spec::programs(&args.paths)?);
     let json = args.json.clone();
     let threads =
         args.concurrency.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));

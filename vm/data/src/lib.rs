@@ -28,7 +28,7 @@ pub use compare::{Difference, TOLERANCE, compare};
 pub use form::write_form;
 pub use input::Input;
 pub use npy::write_npy;
-pub use number::misfit;
+pub use number::{Misfit, misfit};
 pub use numeral::Style;
 pub use random::{Bounds, random_value};
 pub use reader::{DataError, Reader, read_values};

@@ -4,16 +4,25 @@ use super::decimal::{nearest_f32, nearest_f64};
 use galopvm_base::scalar::parse_scalar;
 use galopvm_base::{ElemType, Scalar};
 
+/// What an integer is that its type does not have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Misfit {
+    /// An error.
+    Refused,
+    /// The number of its lowest bits, as in the language's own tests.
+    Wrapped,
+}
+
 /// A word of the text format as a scalar. `expected` is the type of a word without suffix; a word with a suffix has
 /// the type that this says.
-pub(super) fn parse(word: &[u8], expected: Option<ElemType>) -> Result<Scalar, String> {
+pub(super) fn parse(word: &[u8], expected: Option<ElemType>, misfits: Misfit) -> Result<Scalar, String> {
     match parse_decimal(word, expected) {
         Some(scalar) => Ok(scalar),
-        None => parse_general(word, expected),
+        None => parse_general(word, expected, misfits),
     }
 }
 
-fn parse_general(word: &[u8], expected: Option<ElemType>) -> Result<Scalar, String> {
+fn parse_general(word: &[u8], expected: Option<ElemType>, misfits: Misfit) -> Result<Scalar, String> {
     let text = std::str::from_utf8(word).map_err(|_| "this is not text".to_string())?;
     let unreadable = || format!("`{text}` is not a value");
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
@@ -41,7 +50,8 @@ fn parse_general(word: &[u8], expected: Option<ElemType>) -> Result<Scalar, Stri
     }
     // As in programs, a number in another base than ten spells bits.
     let greatest = if is_based(&body) { ty.mask() } else { ty.reach(negative) };
-    if ty.is_int() && magnitude.is_some_and(|value| value > greatest.into()) {
+    let fits = magnitude.is_none_or(|value| value <= greatest.into());
+    if ty.is_int() && !fits && misfits == Misfit::Refused {
         return Err(misfit(text, ty));
     }
     parse_scalar(&signed(negative, &format!("{body}{ty}"))).ok_or_else(unreadable)

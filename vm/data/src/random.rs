@@ -2,7 +2,7 @@
 //!
 //! That program uses Haskell's SplitMix generator and its ways of making numbers in a range; so does this one.
 
-use super::number;
+use super::number::{self, Misfit};
 use crate::Value;
 use galopvm_base::{Bits, ElemType, Scalar};
 use galopvm_store::array::Array;
@@ -29,8 +29,9 @@ impl Default for Bounds {
 impl Bounds {
     /// Sets the bounds of a type from text, `-5:9`; false if it is none.
     pub fn set(&mut self, ty: ElemType, text: &str) -> bool {
-        let bound =
-            |text: &str| number::parse(text.as_bytes(), Some(ty)).ok().filter(|scalar| scalar.ty == ty);
+        let bound = |text: &str| {
+            number::parse(text.as_bytes(), Some(ty), Misfit::Refused).ok().filter(|scalar| scalar.ty == ty)
+        };
         let Some((Some(least), Some(greatest))) = text.split_once(':').map(|(a, b)| (bound(a), bound(b)))
         else {
             return false;

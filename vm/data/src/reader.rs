@@ -1,7 +1,8 @@
 //! Reading a sequence of values.
 
 use super::elements::Elements;
-use super::{Input, npy, number};
+use super::number::{self, Misfit};
+use super::{Input, npy};
 use crate::Value;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_bytecode::ValueType;
@@ -37,12 +38,7 @@ impl std::error::Error for DataError {}
 
 /// All values of an input.
 pub fn read_values(memory: &Memory, input: &[u8]) -> Result<Vec<Value>, DataError> {
-    let mut reader = Reader::new(memory, input);
-    let mut values = Vec::new();
-    while let Some(value) = reader.value(None)? {
-        values.push(value);
-    }
-    Ok(values)
+    Reader::new(memory, input).values()
 }
 
 /// Reads values one after the other.
@@ -51,17 +47,33 @@ pub struct Reader<'a> {
     input: &'a [u8],
     at: usize,
     whole: Option<&'a Input>,
+    misfits: Misfit,
 }
 
 impl<'a> Reader<'a> {
     /// A reader of these bytes.
     pub fn new(memory: &'a Memory, input: &'a [u8]) -> Reader<'a> {
-        Reader { memory, input, at: mark(input), whole: None }
+        Reader { memory, input, at: mark(input), whole: None, misfits: Misfit::Refused }
     }
 
     /// A reader of an input; large binary arrays stay in it.
     pub fn of_input(memory: &'a Memory, input: &'a Input) -> Reader<'a> {
-        Reader { memory, input: input.bytes(), at: mark(input.bytes()), whole: Some(input) }
+        let (bytes, misfits) = (input.bytes(), Misfit::Refused);
+        Reader { memory, input: bytes, at: mark(bytes), whole: Some(input), misfits }
+    }
+
+    /// The same reader, for which integers are this that their type does not have.
+    pub fn taking(self, misfits: Misfit) -> Reader<'a> {
+        Reader { misfits, ..self }
+    }
+
+    /// All values that are left, of any types.
+    pub fn values(&mut self) -> Result<Vec<Value>, DataError> {
+        let mut values = Vec::new();
+        while let Some(value) = self.value(None)? {
+            values.push(value);
+        }
+        Ok(values)
     }
 
     /// The next value, of the expected type if one is given; nothing at the end of the input.
@@ -192,7 +204,7 @@ impl<'a> Reader<'a> {
         if word.is_empty() {
             return Err(self.unexpected("a value"));
         }
-        number::parse(word, expected).map_err(|message| self.error(start, message))
+        number::parse(word, expected, self.misfits).map_err(|message| self.error(start, message))
     }
 
     /// `[[1, 2], [3, 4]]`, `["ab", "cd"]`, `[empty([0]i32)]`: an explicit stack of extents, so that depth costs no Rust
