@@ -313,4 +313,5 @@ def main():
         sys.exit(f"terminal: the program fails:\n{at.text()}")
 
 
-main()
+if __name__ == "__main__":
+    main()
