@@ -243,7 +243,7 @@ pub fn generate(memory: &Memory, text: &str, bounds: &Bounds, seed: u64) -> Resu
 }
 
 /// `[10][2]f32`; uniqueness and parentheses mean nothing here.
-fn parse_type(text: &str) -> Result<(ElemType, Vec<i64>), String> {
+pub fn parse_type(text: &str) -> Result<(ElemType, Vec<i64>), String> {
     let mut shape = Vec::new();
     let mut rest = text.trim();
     let mut open = 0;

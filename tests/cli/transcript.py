@@ -1,7 +1,7 @@
 """Types lines at the prompt of galopvm in a terminal, and prints each with what appears below it.
 
 Usage: python3 transcript.py GALOPVM FOLDER < LINES
-What differs from run to run has a word in its place, and of answers that depend on the machine the first line is shown.
+What differs from run to run has a word in its place, and of answers that depend on the machine the first lines are shown.
 """
 
 import os
@@ -10,8 +10,8 @@ import sys
 
 from terminal import Terminal, write
 
-# Their answers are about this machine and this run; a golden file can have the first line.
-OF_THE_MACHINE = (":stats", ":explain", ":profile", ":asm")
+# Their answers are about this machine and this run; a golden file can have their first lines.
+OF_THE_MACHINE = {":stats": 3, ":explain": 1, ":profile": 1, ":asm": 1}
 
 # `:watch` goes on until Ctrl-C.
 GOES_ON = ":watch"
@@ -21,6 +21,7 @@ DIFFERS = [
     (r"\d[\d.]* (?:ns|us|ms|s)\b", "TIME"),
     (r"\d[\d.]* (?:bytes|KiB|MiB|GiB)\b", "SIZE"),
     (r"\d+ evaluations", "N evaluations"),
+    (r"at most [\d.e-]+ apart", "at most SOME apart"),
 ]
 
 PROMPT = r"\n\[\d+\]> $"
@@ -35,8 +36,8 @@ def answer(at, line, folder):
     # The line is drawn again with each key, and once more without the prompt; what counts is below its last form.
     below = re.sub(r"\n+", "\n", at.waits_for(PROMPT).rpartition("]> " + line)[2])
     below = below.lstrip("\n").removeprefix(line).rpartition("\n")[0].strip("\n").replace(os.path.realpath(folder), "FOLDER")
-    if line.startswith(OF_THE_MACHINE):
-        below = below.split("\n")[0]
+    lines = OF_THE_MACHINE.get(line.split()[0])
+    below = "\n".join(below.split("\n")[:lines])
     for differs, shown in DIFFERS:
         below = re.sub(differs, shown, below)
     return below

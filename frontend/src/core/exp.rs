@@ -170,7 +170,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                         self.show(tag.name, Purpose::Value, &self.type_of(inner, ctx), &value, span);
                     }
                     ("break", None) => {
-                        self.show_names(exp.at.id, span, ctx);
+                        self.show_names(exp.at.id, &value, span, ctx);
                         self.show("", Purpose::Stop, &self.type_of(inner, ctx), &value, span);
                     }
                     ("stripmine", Some([levels])) if let ExpKind::Loop { .. } = inner.kind => {
@@ -213,7 +213,9 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             ExpKind::Apply(head, args) => {
                 let function = self.eval(head, ctx)?;
                 let args = self.eval_all(args, ctx)?;
-                self.show_names(head.at.id, span, ctx);
+                if let Some(value) = args.first() {
+                    self.show_names(head.at.id, value, span, ctx);
+                }
                 self.apply(function, args, span)
             }
             ExpKind::Negate(inner) => {
@@ -291,7 +293,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
 
     /// Shows a value to whoever listens; functions cannot be shown. Without a label the place is what it is called.
     pub(super) fn show(&mut self, label: &str, purpose: Purpose, ty: &Type, value: &Value<'a>, span: Span) {
-        if value.has_function() || matches!(value, Value::Acc(..) | Value::Size(_)) {
+        if !can_be_shown(value) {
             return;
         }
         let values = value.parts();
@@ -300,8 +302,11 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         self.fun.emit_all(Op::Trace { label: label.to_string(), form, purpose, values }, &[]);
     }
 
-    /// Where a debugger may stop: what the names mean that are visible there.
-    fn show_names(&mut self, stop: NodeId, span: Span, ctx: &Context<'a>) {
+    /// Where a debugger may stop with a value: what the names mean that are visible there.
+    fn show_names(&mut self, stop: NodeId, value: &Value<'a>, span: Span, ctx: &Context<'a>) {
+        if !can_be_shown(value) {
+            return;
+        }
         let visible = self.checker.names.at_stops.as_ref().and_then(|stops| stops.get(&stop)).cloned();
         for (name, id) in visible.unwrap_or_default() {
             let (Some(ty), Some(value)) = (self.checker.local(id).cloned(), ctx.get(id)) else { continue };
@@ -633,4 +638,9 @@ fn number_value(number: Number<'_>, ty: ElemType) -> Scalar {
     }
     // The lexer lets only digits through.
     .unwrap_or(Scalar::new(ty, 0))
+}
+
+/// Functions cannot be shown, nor what is no value of a program.
+fn can_be_shown(value: &Value<'_>) -> bool {
+    !value.has_function() && !matches!(value, Value::Acc(..) | Value::Size(_))
 }

@@ -120,6 +120,7 @@ unsafe impl GlobalAlloc for Guarded {
         place(layout).unwrap_or_else(|| unsafe { System.alloc_zeroed(layout) })
     }
 
+    // SAFETY: whoever calls keeps the promise of the trait.
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         if !is_guarded(pointer) {
             // SAFETY: it came from the system's allocator, with this layout.

@@ -1,6 +1,7 @@
 //! In which order programs are tested: those that seem to have the most to do come first, so that no thread is left alone with one
 //! of them when all others are done.
 
+use crate::dataset;
 use crate::spec::{Given, parse};
 use std::cmp::Reverse;
 use std::fs;
@@ -32,10 +33,10 @@ fn likely_work(program: &Path) -> u64 {
     numbers.fold(0, u64::saturating_add)
 }
 
-/// How many elements an array of a type has, `[2][3]f64`.
+/// How many elements a random value of a type has.
 fn elements(ty: &str) -> u64 {
-    let extents = ty.split('[').skip(1).filter_map(|rest| rest.split(']').next()?.parse::<u64>().ok());
-    extents.fold(1, u64::saturating_mul)
+    let shape = dataset::parse_type(ty).map_or_else(|_| Vec::new(), |(_, shape)| shape);
+    shape.iter().map(|extent| extent.unsigned_abs()).fold(1, u64::saturating_mul)
 }
 
 /// The sum of the numbers in a text that may be extents.
@@ -47,7 +48,8 @@ fn extents(text: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{elements, extents};
+    use super::{elements, extents, longest_first};
+    use std::fs;
 
     #[test]
     fn elements_of_types() {
@@ -59,5 +61,22 @@ mod tests {
     fn extents_in_texts() {
         let texts = ["2i64 1100i64 1 10", "[1i64, -5i64, 2i32]", "f 7i64 (iota 3)", ""];
         assert_eq!(texts.map(extents), [1102, 1, 7, 0]);
+    }
+    #[test]
+    fn large_inputs_come_first_and_others_stay() {
+        let folder = std::env::temp_dir().join(format!("galopvm-order-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder");
+        let inputs =
+            [("a", "{ 1i64 }"), ("b", "random { [70000]f32 }"), ("c", "{ 3i64 }"), ("d", "{ 80000i64 }")];
+        let programs = inputs.map(|(name, input)| {
+            let path = folder.join(name).with_extension("fut");
+            let (words, values) = input.split_at(input.find('{').unwrap_or(0));
+            fs::write(&path, format!("-- ==\n-- {words} input {values}\n")).expect("a file");
+            path
+        });
+        let names = longest_first(programs.to_vec());
+        let names: Vec<_> = names.iter().filter_map(|path| path.file_stem()?.to_str()).collect();
+        assert_eq!(names, ["d", "b", "a", "c"]);
+        fs::remove_dir_all(folder).expect("the folder is there");
     }
 }

@@ -59,6 +59,10 @@ fn each_rule_has_its_message() {
         ("b0 ():\n trace \"t\" \"[0 0]\" 0 (r0)\n => (r0)", "the form [0 0] does not fit the values"),
         ("b0 ():\n trace \"t\" \"<0 #a>\" 0 (r0)\n => (r0)", "the form <0 #a> does not fit the values"),
         ("b0 ():\n trace \"t\" \"0\" 4 (r0)\n => (r0)", "`purpose` is 4"),
+        (
+            "b0 ():\n trace \"t\" \"0\" 3 (r0, r1)\n => (r0)",
+            "an array is no operand of an operation that makes NaN",
+        ),
         ("b0 ():\n r2 : i64, r3 : i64 = param \"p\"\n => (r0)", "the result: r2 has type i64, expected bool"),
         ("b0 ():\n r2 : []i64 = manifest r0\n => (r0)", "r0 is not an array"),
         ("b0 ():\n r2 : []i64 = rotate r1 1 r0\n => (r0)", "dimension 1 of an array of rank 1"),

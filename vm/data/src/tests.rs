@@ -296,3 +296,20 @@ fn long_arrays_keep_every_element_whatever_lies_between() {
     assert_eq!(array.to_vec::<i32>().unwrap(), expected);
     assert_eq!(values.len(), 2);
 }
+
+#[test]
+fn test_blocks_take_the_lowest_bits() {
+    let memory = Memory::default();
+    let texts =
+        ["255i8", "32767u8", "[-271733879u32, 4294967296u32]", "18446744073709551615i64", "[128i8, 5]"];
+    let wrapped = texts.map(|text| {
+        let mut reader = Reader::new(&memory, text.as_bytes()).taking(Misfit::Wrapped);
+        reader.values().map(|values| values[0].to_string())
+    });
+    let expected = ["-1i8", "255u8", "[4023233417u32, 0u32]", "-1i64", "[-128i8, 5i8]"];
+    assert_eq!(wrapped, expected.map(|text| Ok(text.to_string())));
+    for text in texts {
+        let refused = read_values(&memory, text.as_bytes()).expect_err("other data does not wrap");
+        assert!(refused.message.contains("does not fit"), "{refused}");
+    }
+}

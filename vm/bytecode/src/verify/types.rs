@@ -174,10 +174,15 @@ impl Types<'_> {
             Instr::Assert { cond: _, message, args } => self.message(message, args),
             Instr::Fail { dsts: _, message, args } => self.message(message, args),
             Instr::Trace { label: _, form, purpose, values } => {
-                if Purpose::of_number(*purpose).is_none() {
-                    return Err(format!("`purpose` is {purpose}, not 0, 1, 2 or 3"));
+                let types = self.all(values);
+                match Purpose::of_number(*purpose) {
+                    None => return Err(format!("`purpose` is {purpose}, not 0, 1, 2 or 3")),
+                    Some(Purpose::Nan) if !types.iter().all(|ty| ty.is_scalar()) => {
+                        return Err("an array is no operand of an operation that makes NaN".into());
+                    }
+                    Some(_) => {}
                 }
-                if form.fits(&self.all(values)) {
+                if form.fits(&types) {
                     Ok(())
                 } else {
                     Err(format!("the form {form} does not fit the values"))
