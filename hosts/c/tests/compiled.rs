@@ -33,19 +33,37 @@ fn galopvm() -> PathBuf {
     path
 }
 
-/// Compiles a program and runs it; gives what it printed.
-fn run(source: &str, compiler: &[&str], is_static: bool, arguments: &[&str]) -> String {
-    run_with(source, &[], compiler, is_static, arguments)
+/// A program that was compiled; its file goes with it.
+struct Compiled {
+    source: String,
+    path: PathBuf,
 }
 
-/// The same with further sources, whose folders have headers.
-fn run_with(
-    source: &str,
-    others: &[&Path],
-    compiler: &[&str],
-    is_static: bool,
-    arguments: &[&str],
-) -> String {
+impl Drop for Compiled {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.path);
+    }
+}
+
+impl Compiled {
+    /// What it prints.
+    fn run(&self, arguments: &[&str]) -> String {
+        let found = library_path(&libraries());
+        let ran = Command::new(&self.path).args(arguments).env("LD_LIBRARY_PATH", found).output();
+        let ran = ran.unwrap_or_else(|e| panic!("{}: {e}", self.path.display()));
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        assert!(ran.status.success(), "{}: {} {}", self.source, text(&ran.stdout), text(&ran.stderr));
+        text(&ran.stdout)
+    }
+}
+
+/// Compiles a program and runs it; gives what it printed.
+fn run(source: &str, compiler: &[&str], is_static: bool, arguments: &[&str]) -> String {
+    compile(source, &[], compiler, is_static).run(arguments)
+}
+
+/// Compiles a program with further sources, whose folders have headers.
+fn compile(source: &str, others: &[&Path], compiler: &[&str], is_static: bool) -> Compiled {
     let libraries = libraries();
     let (library, kind) =
         if is_static { ("libgalopvm_c.a", "static") } else { ("libgalopvm_c.so", "shared") };
@@ -60,12 +78,7 @@ fn run_with(
     command.args(["-lpthread", "-ldl", "-lm"]);
     let compiled = command.output().unwrap_or_else(|e| panic!("{}: {e}", compiler[0]));
     assert!(compiled.status.success(), "{source}: {}", String::from_utf8_lossy(&compiled.stderr));
-    let ran = Command::new(&target).args(arguments).env("LD_LIBRARY_PATH", library_path(&libraries)).output();
-    let ran = ran.unwrap_or_else(|e| panic!("{}: {e}", target.display()));
-    let _ = std::fs::remove_file(&target);
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    assert!(ran.status.success(), "{source} {kind}: {} {}", text(&ran.stdout), text(&ran.stderr));
-    text(&ran.stdout)
+    Compiled { source: format!("{source} {kind}"), path: target }
 }
 
 /// A folder in which the shared library has the name that programs look for.
@@ -143,24 +156,35 @@ fn examples_show_every_function_of_the_header() {
 
 #[test]
 fn programs_in_c_run_with_both_libraries() {
-    let options = here("../../examples/hosts/c/options.fut");
-    for compiler in [C, CLANG].into_iter().filter(|compiler| has(compiler[0])) {
-        for is_static in [false, true] {
-            assert_eq!(run("../../examples/hosts/c/scale.c", compiler, is_static, &[]), "10 25 40\n");
-            let options = options.to_str().expect("a path");
-            let priced = run("../../examples/hosts/c/options.c", compiler, is_static, &[options]);
-            assert!(priced.starts_with("10000 options") && priced.contains("below 1e-9"), "{priced}");
-            let values = run("../../examples/hosts/c/values.c", compiler, is_static, &[]);
-            assert_eq!(values, VALUES);
-            let limits = run("../../examples/hosts/c/limits.c", compiler, is_static, &[]);
-            assert!(limits.contains("wraps to 44u8") && limits.ends_with(LIMITS), "{limits}");
-            for backend in ["auto", "interp", "x86"] {
-                let told = run("tests/boundary.c", compiler, is_static, &[backend]);
-                assert!(told.contains("all as the header says"), "{told}");
-            }
-        }
-        assert_eq!(run("measure.c", compiler, true, &["100"]).lines().count(), 5);
+    programs_run_with_both_libraries(C);
+}
+
+#[test]
+fn programs_compiled_by_clang_run_with_both_libraries() {
+    programs_run_with_both_libraries(CLANG);
+}
+
+fn programs_run_with_both_libraries(compiler: &[&str]) {
+    if !has(compiler[0]) {
+        return;
     }
+    let options = here("../../examples/hosts/c/options.fut");
+    for is_static in [false, true] {
+        assert_eq!(run("../../examples/hosts/c/scale.c", compiler, is_static, &[]), "10 25 40\n");
+        let options = options.to_str().expect("a path");
+        let priced = run("../../examples/hosts/c/options.c", compiler, is_static, &[options]);
+        assert!(priced.starts_with("10000 options") && priced.contains("below 1e-9"), "{priced}");
+        let values = run("../../examples/hosts/c/values.c", compiler, is_static, &[]);
+        assert_eq!(values, VALUES);
+        let limits = run("../../examples/hosts/c/limits.c", compiler, is_static, &[]);
+        assert!(limits.contains("wraps to 44u8") && limits.ends_with(LIMITS), "{limits}");
+        let boundary = compile("tests/boundary.c", &[], compiler, is_static);
+        for backend in ["auto", "interp", "x86"] {
+            let told = boundary.run(&[backend]);
+            assert!(told.contains("all as the header says"), "{told}");
+        }
+    }
+    assert_eq!(run("measure.c", compiler, true, &["100"]).lines().count(), 5);
 }
 
 #[test]
@@ -192,14 +216,14 @@ fn typed_functions_of_a_program_run() {
     let program = folder.join("scale.fut");
     std::fs::write(&program, "entry scale [n] (a: f64) (xs: [n]f64): [n]f64 = map (* a) xs").expect("a file");
     let (scale, page) = (functions_of(&program, "scale"), of_the_page(2));
-    assert_eq!(run_with(page.to_str().expect("a path"), &[&scale], C, false, &[]), "10 25\n");
+    assert_eq!(compile(page.to_str().expect("a path"), &[&scale], C, false).run(&[]), "10 25\n");
     let _ = std::fs::remove_file(page);
     let library = functions_of(&here("tests/library.fut"), "library");
     for is_static in [false, true] {
-        assert_eq!(run_with("tests/typed.c", &[&library], C, is_static, &[]), "all as typed\n");
+        assert_eq!(compile("tests/typed.c", &[&library], C, is_static).run(&[]), "all as typed\n");
     }
     for other in [CPP, CLANG, CLANG_CPP].into_iter().filter(|compiler| has(compiler[0])) {
-        assert_eq!(run_with("tests/typed.c", &[&library], other, false, &[]), "all as typed\n");
+        assert_eq!(compile("tests/typed.c", &[&library], other, false).run(&[]), "all as typed\n");
     }
     let _ = std::fs::remove_dir_all(folder);
 }
