@@ -112,7 +112,7 @@ fn main() -> ExitCode {
         if let Some(code) = stand::standing(&arguments) {
             return code;
         }
-        let is_futhark = upstream::is_called_futhark(arguments.first());
+        let is_futhark = upstream::is_called();
         if is_futhark && arguments.get(1).is_some_and(|word| word == "--version" || word == "-V") {
             let _ = writeln!(std::io::stdout(), "{}", upstream::version());
             return 0;

@@ -124,8 +124,9 @@ fn quoted(path: &Path) -> Result<String, Failure> {
 }
 
 /// Whether this process was started by the name of Futhark's compiler.
-pub fn is_called_futhark(name: Option<&std::ffi::OsString>) -> bool {
-    name.and_then(|name| Path::new(name).file_stem()).is_some_and(|stem| stem == "futhark")
+pub fn is_called() -> bool {
+    let name = std::env::args_os().next();
+    name.is_some_and(|name| Path::new(&name).file_stem().is_some_and(|stem| stem == "futhark"))
 }
 
 /// The exit code of Futhark's compiler where no command is named, or one that there is not.

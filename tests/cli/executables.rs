@@ -133,6 +133,9 @@ fn futhark_is_another_name() {
     start(&folder, "futhark", &["check", "wrong.fut"], "").fails(2, &["wrong.fut"]);
     start(&folder, "futhark", &["dataset", "-g", "[2]i8"], "").succeeds();
     start(&folder, "futhark", &["run", "sum.fut"], "[1]").prints("1i32\n");
+    let typed = "let a = 1 + 2\nlet b =\n  a * 2\na + b\n";
+    start(&folder, "futhark", &["repl"], typed)
+        .prints("[0]> [1]>    | [2]> 9i32\n[3]> Leaving 'futhark repl'.\n");
     start(&folder, "futhark", &["multicore", "sum.fut", "-o", "m", "--server"], "").prints("");
     start(&folder, "m", &[], "entry_points").prints("%%% OK\nmain\ntwice\n%%% OK\n");
 }

@@ -39,6 +39,7 @@ mod watch;
 use crate::failure::{Outcome, complaint, rendered, say};
 use crate::interrupt::Interrupts;
 use crate::settings::Settings;
+use crate::upstream;
 use breakpoint::Breakpoints;
 use commands::Command;
 use display::shown_text;
@@ -79,7 +80,9 @@ At the prompt, :help lists the commands.";
 
 /// Carries out the command.
 pub fn run(args: Args) -> Outcome {
-    let (lines, note) = Lines::standard_input();
+    // What reads the answers of Futhark's own prompt finds them between prompts.
+    let name = if upstream::is_called() { "'futhark repl'" } else { "galopvm" };
+    let (lines, note) = Lines::standard_input(upstream::is_called());
     let progress = Progress::on_terminal();
     let beside = progress.clone();
     let breakpoints = Breakpoints::default();
@@ -137,7 +140,7 @@ pub fn run(args: Args) -> Outcome {
     if let Some(file) = &args.file {
         repl.load(file);
     }
-    repl.run()
+    repl.run(name)
 }
 
 /// What the prompt was answered with.
@@ -192,7 +195,8 @@ struct Repl {
 }
 
 impl Repl {
-    fn run(&mut self) -> Outcome {
+    /// Carries out what is typed, until it ends; then says that it leaves what has this name.
+    fn run(&mut self, name: &str) -> Outcome {
         loop {
             let input = match self.input()? {
                 Input::Text(input) => input,
@@ -209,8 +213,8 @@ impl Repl {
             }
             self.number += 1;
         }
-        if self.lines.is_terminal() {
-            say("Leaving galopvm.");
+        if self.lines.is_prompted() {
+            writeln!(io::stdout(), "Leaving {name}.")?;
         }
         Ok(())
     }

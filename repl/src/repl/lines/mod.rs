@@ -10,7 +10,7 @@ use editing::Editing;
 use rustyline::error::ReadlineError;
 use rustyline::history::FileHistory;
 use rustyline::{ColorMode, CompletionType, Config, Editor};
-use std::io::{self, BufRead, IsTerminal};
+use std::io::{self, BufRead, IsTerminal, Write};
 use std::path::PathBuf;
 
 /// What the user did.
@@ -32,15 +32,18 @@ pub enum Lines {
         /// Where the history is kept.
         history: Option<PathBuf>,
     },
-    /// Anything else; nothing is prompted for.
-    Pipe,
+    /// Anything else.
+    Pipe {
+        /// Prompts are written nevertheless.
+        is_prompted: bool,
+    },
 }
 
 impl Lines {
-    /// Standard input, with a note on what does not work.
-    pub fn standard_input() -> (Lines, Option<String>) {
+    /// Standard input, with a note on what does not work. `is_prompted`: lines of a pipe are prompted for as well.
+    pub fn standard_input(is_prompted: bool) -> (Lines, Option<String>) {
         if !io::stdin().is_terminal() {
-            return (Lines::Pipe, None);
+            return (Lines::Pipe { is_prompted }, None);
         }
         let config = Config::builder()
             .max_history_size(10_000)
@@ -48,7 +51,7 @@ impl Lines {
         let config = config.unwrap_or_default();
         let has_colours = config.color_mode() != ColorMode::Disabled;
         let Ok(mut editor) = Editor::<Editing, FileHistory>::with_config(config) else {
-            return (Lines::Pipe, Some("this terminal cannot be edited in".into()));
+            return (Lines::Pipe { is_prompted }, Some("this terminal cannot be edited in".into()));
         };
         editor.set_helper(Some(Editing::new(has_colours)));
         let history = history::file();
@@ -67,7 +70,11 @@ impl Lines {
     /// The next line.
     pub fn next(&mut self, prompt: &str) -> io::Result<Line> {
         match self {
-            Lines::Pipe => {
+            Lines::Pipe { is_prompted } => {
+                if *is_prompted {
+                    let mut output = io::stdout().lock();
+                    output.write_all(prompt.as_bytes()).and_then(|()| output.flush())?;
+                }
                 let mut bytes = Vec::new();
                 if io::stdin().lock().read_until(b'\n', &mut bytes)? == 0 {
                     return Ok(Line::End);
@@ -110,12 +117,17 @@ impl Lines {
             Lines::Terminal { editor, .. } => {
                 editor.dimensions().map(|(columns, rows)| (columns.into(), rows.into()))
             }
-            Lines::Pipe => None,
+            Lines::Pipe { .. } => None,
         }
     }
 
-    /// True if somebody sees prompts.
+    /// True if somebody types the lines.
     pub fn is_terminal(&self) -> bool {
         matches!(self, Lines::Terminal { .. })
+    }
+
+    /// True if there are prompts.
+    pub fn is_prompted(&self) -> bool {
+        !matches!(self, Lines::Pipe { is_prompted: false })
     }
 }
