@@ -167,6 +167,7 @@ pub fn of_token(found: &str, expected: &str) -> Option<&'static str> {
     const FUNCTION: &str = "functions and values are defined with `def`: `def f (x: i32) = x + 1`";
     const LOOP: &str =
         "`loop x = start for i < n do ..` repeats; `map f xs` does something with every element";
+    const BRACES: &str = "braces make records, `{x = 1, y = 2}`; parentheses hold expressions together";
     let declares = expected == "a declaration";
     Some(match found {
         ";" => "Futhark has no `;`: bindings are separated by `let` or `in`",
@@ -198,7 +199,7 @@ pub fn of_token(found: &str, expected: &str) -> Option<&'static str> {
             "there are no comprehensions: `map (\\x -> ..) xs`, and `filter` in front of it"
         }
         "for" | "while" | "do" if expected == "an expression" || expected.starts_with("`in`") => LOOP,
-        "case" | "switch" if expected == "an expression" => {
+        "case" | "switch" if expected == "an expression" || expected == "a field name" => {
             "`match x case #a -> .. case #b -> ..` tells cases apart"
         }
         "~" | "not" => "`!x`",
@@ -214,9 +215,8 @@ pub fn of_token(found: &str, expected: &str) -> Option<&'static str> {
         "<" | ">" if expected.starts_with("a parameter") || expected == "`)`" => {
             "type parameters are written with a quote, `def id 't (x: t)`, and arguments of types behind them: `vec i32`"
         }
-        _ if expected == "`}`" => {
-            "braces make records, `{x = 1, y = 2}`; parentheses hold expressions together"
-        }
+        "let" | "if" | "loop" | "match" | "\\" | "-" | "!" if expected == "a field name" => BRACES,
+        _ if expected == "`}`" || expected == "`=` and the field's value" => BRACES,
         _ => return None,
     })
 }

@@ -99,3 +99,7 @@ def main (x: {a: i32}) = x->a
 def main (xs: i32[]) = xs
 ==== a vector type
 def main (xs: vec<i32>) = xs
+==== braces around a let
+def main (x: i32) = { let y = x + 1 in y }
+==== braces around branches
+def main (x: i32) = if x > 1 { 2 } else { 3 }
