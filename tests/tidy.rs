@@ -229,10 +229,16 @@ fn unsafe_blocks_give_their_reason() {
         let Ok(text) = fs::read_to_string(root().join(file)) else { continue };
         let lines: Vec<&str> = text.lines().collect();
         for (k, line) in lines.iter().enumerate() {
-            let is_unsafe = ["unsafe {", "unsafe impl"].iter().any(|w| line.contains(w))
-                && !line.trim().starts_with("//");
+            let has = |words: &str| line.contains(words) && !line.trim().starts_with("//");
             let reason = lines[k.saturating_sub(3)..=k].iter().any(|l| l.contains("SAFETY"));
-            assert!(!is_unsafe || reason, "{file}:{}: an unsafe block without its reason", k + 1);
+            let is_block = has("unsafe {") || has("unsafe impl");
+            assert!(!is_block || reason, "{file}:{}: an unsafe block without its reason", k + 1);
+            // What the caller has to promise stands in the comment of the function, attributes between.
+            let above = lines[..k].iter().rev().map(|l| l.trim());
+            let comment = above.take_while(|l| l.starts_with("//") || l.starts_with("#["));
+            let promise = comment.into_iter().any(|l| l.contains("# Safety") || l.contains("SAFETY"));
+            let is_function = has("unsafe fn ");
+            assert!(!is_function || promise, "{file}:{}: an unsafe function that asks for nothing", k + 1);
         }
     }
 }

@@ -62,6 +62,7 @@ mod tests {
         let texts = ["2i64 1100i64 1 10", "[1i64, -5i64, 2i32]", "f 7i64 (iota 3)", ""];
         assert_eq!(texts.map(extents), [1102, 1, 7, 0]);
     }
+
     #[test]
     fn large_inputs_come_first_and_others_stay() {
         let folder = std::env::temp_dir().join(format!("galopvm-order-{}", std::process::id()));

@@ -434,7 +434,7 @@ impl<'a> Parser<'a> {
                         }
                         _ => {
                             self.bump();
-                            return self.unexpected("a field name");
+                            return self.unexpected("a field name behind the dot");
                         }
                     }
                 }
