@@ -38,6 +38,9 @@ pub trait Target: std::fmt::Debug + Send + Sync {
     /// True if neighbouring elements of this kind can be read and written under a mask.
     fn has_masked(&self, mem: Mem) -> bool;
 
+    /// True if a gather of elements of this kind takes less than a load for each of them.
+    fn has_quick_gather(&self, mem: Mem) -> bool;
+
     /// The registers that values can have, and one of each class for moves between places in memory.
     fn registers(&self) -> MachineEnv;
 

@@ -374,6 +374,10 @@ operations! {
     GatherEach(mem: Mem) = "gather_each" (Mask, Int, Indices(mem)) -> Vec, Reads;
     /// The reverse: value, mask, base, indices.
     ScatterEach(mem: Mem) = "scatter_each" (Vec, Mask, Int, Indices(mem)) -> none, Writes;
+    /// Elements at equal distances, small integers extended: the first one's address, the distance in bytes.
+    LoadSpaced(mem: Mem) = "load_spaced" (Int, Int) -> Vec, Reads;
+    /// The reverse: value, the first one's address, the distance in bytes.
+    StoreSpaced(mem: Mem) = "store_spaced" (Vec, Int, Int) -> none, Writes;
     /// Every lane set.
     MaskAll = "mask_all" () -> Mask, Trivial;
     /// Arithmetic on masks (`And`, `Or`, `Xor`, `AndNot`).

@@ -306,6 +306,11 @@ impl Lower<'_> {
             }
             (None, Factor::Const(2), None) => self.load_alternate(mem, lane, &spot, stay),
             (None, Factor::Const(-1), None) => self.load_reversed(mem, lane, &spot, stay),
+            (None, step, None) if step != Factor::Const(0) && !self.target.has_quick_gather(mem) => {
+                let (spaced, distance) = self.spaced(mem, lane, &spot);
+                let load = |first: &Reg| self.memory(Op::LoadSpaced(mem), &[*first, distance], stay);
+                Raw::Many(spaced.iter().map(load).collect())
+            }
             _ => self.gather(mem, lane, &spot, stay),
         };
         self.as_read(ty, raw)
@@ -417,6 +422,19 @@ impl Lower<'_> {
         }
     }
 
+    /// Where lanes are at equal distances: the first address of each register of them, and the distance in bytes.
+    fn spaced(&mut self, mem: Mem, lane: Lane, spot: &Spot) -> (Parts, Reg) {
+        let distance = self.factor_product(spot.step, Factor::Const(mem.bytes() as i64));
+        let count = self.groups() * if lane.is_wide() { 2 } else { 1 };
+        let further = self.factor_product(distance, Factor::Const(self.lanes_per_part(lane) as i64));
+        let mut firsts: Parts = SmallVec::from_slice(&[self.b.op(Op::Lea(spot.addr), &spot.regs)]);
+        for k in 1..count {
+            let further = self.factor_reg(further);
+            firsts.push(self.b.op(Op::Alu(Bin::Add, Width::W64), &[firsts[k - 1], further]));
+        }
+        (firsts, self.factor_reg(distance))
+    }
+
     fn gather(&mut self, mem: Mem, lane: Lane, spot: &Spot, stay: bool) -> Raw {
         let (base, indices) = self.scattered(spot);
         let masks = self.mask_or_all();
@@ -477,6 +495,13 @@ impl Lower<'_> {
                 };
                 args.extend(spot.regs.iter().copied());
                 self.b.act(op, &args);
+            }
+            return;
+        }
+        if mask.is_none() && spot.varying.is_none() && spot.step != Factor::Const(0) {
+            let (firsts, distance) = self.spaced(mem, lane, &spot);
+            for (part, first) in parts.iter().zip(firsts) {
+                self.b.act(Op::StoreSpaced(mem), &[*part, first, distance]);
             }
             return;
         }

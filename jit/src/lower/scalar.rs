@@ -2,10 +2,11 @@
 
 use super::Lower;
 use super::primitive::Raw;
-use super::value::{Factor, Rep, Value, lane_of};
+use super::value::{Factor, Rep, Value, lane_of, vector};
 use crate::lir::{Bin, Cond, Lane, Op, Round, Width};
 use galopvm_base::{ElemType, Scalar, ScalarOp, scalar};
 use galopvm_kir::Refusal;
+use smallvec::SmallVec;
 
 impl Lower<'_> {
     /// Applies an operation that works on `ty`.
@@ -113,6 +114,9 @@ impl Lower<'_> {
         if let Some(bits) = args[0].known() {
             return if bits != 0 { args[1].clone() } else { args[2].clone() };
         }
+        if many && !args[0].varies() && args[2].known() == Some(0) && ty != ElemType::Bool {
+            return self.value_or_zero(ty, &args[0], &args[1]);
+        }
         // A uniform condition chooses between whole values only if nothing else varies.
         let condition = self.raw(&args[0], many);
         let (a, b) = (self.raw(&args[1], many), self.raw(&args[2], many));
@@ -122,6 +126,17 @@ impl Lower<'_> {
             return self.logic(Bin::Or, &yes, &no).typed(ty);
         }
         self.select(&condition, lane_of(ty), &a, &b).typed(ty)
+    }
+
+    /// The lanes of a value where a condition that is the same for all of them holds, else zeros: all bits of each, or none.
+    fn value_or_zero(&mut self, ty: ElemType, condition: &Value, value: &Value) -> Value {
+        let lane = lane_of(ty);
+        let condition = self.uniform(condition);
+        let others = self.b.op(Op::AluImm(Bin::Sub, Width::W64, 1), &[condition]);
+        let others = self.b.op(Op::Splat(lane.as_int()), &[others]);
+        let others = Raw::Many(SmallVec::from_elem(others, self.part_count(ty)));
+        let value = self.raw(value, true);
+        self.each(vector(Bin::AndNot, lane), &[&others, &value]).typed(ty)
     }
 
     fn bool_op(&mut self, op: ScalarOp, args: &[Raw]) -> Option<Raw> {

@@ -248,3 +248,57 @@ fn conversions_have_their_names() {
         assert_eq!(format!("{:?}", decoded.mnemonic()), name);
     }
 }
+
+#[test]
+fn elements_of_a_quarter() {
+    let mut numbers = Random::new(5);
+    // Row, mnemonic, whether it has a number of an element, and whether it reads memory into a second source.
+    let all = [
+        (rows::LOAD_UPPER, "Vmovhpd", false, true),
+        (rows::STORE_UPPER, "Vmovhpd", false, false),
+        (rows::INSERT_D, "Vpinsrd", true, true),
+        (rows::EXTRACT_D, "Vpextrd", true, false),
+        (rows::EXTRACT_W, "Vpextrw", true, false),
+        (rows::EXTRACT_B, "Vpextrb", true, false),
+    ];
+    for (form, registers) in [(Form::Vex, 16), (Form::Evex, 32)] {
+        for (row, name, numbered, loads) in all {
+            for scale in [1, 2] {
+                let [reg, extra] = [0; 2].map(|_| numbers.below(registers) as u8);
+                let extra = if loads { extra } else { 0 };
+                let place = Place::Indexed { base: 13, index: 11, scale, disp: 0 };
+                let imm = numbered.then_some(3);
+                let instr = Instr { imm, ..Instr::new(row, Length::L128, reg, extra, place) };
+                let decoded = decode(&instr, form);
+                assert_eq!(format!("{:?}", decoded.mnemonic()), name);
+                assert_eq!(
+                    decoded.op_register(if loads { 0 } else { 1 }),
+                    vector(Length::L128, reg),
+                    "{name}"
+                );
+                if loads {
+                    assert_eq!(decoded.op_register(1), vector(Length::L128, extra), "{name}");
+                }
+                assert_eq!(decoded.memory_base(), Register::R13);
+                assert_eq!(decoded.memory_index(), Register::R11);
+                assert_eq!(decoded.memory_index_scale(), u32::from(scale));
+                assert!(!numbered || decoded.immediate8() == 3);
+            }
+        }
+        let length = if form == Form::Evex { Length::L512 } else { Length::L256 };
+        let (insert, extract) = match form {
+            Form::Evex => ("Vinserti32x4", "Vextracti32x4"),
+            _ => ("Vinserti128", "Vextracti128"),
+        };
+        let decoded = decode(
+            &Instr { imm: Some(1), ..Instr::new(rows::INSERT_HALF_256, length, 7, 9, Place::Reg(13)) },
+            form,
+        );
+        assert_eq!(format!("{:?}", decoded.mnemonic()), insert);
+        let decoded = decode(
+            &Instr { imm: Some(1), ..Instr::new(rows::EXTRACT_HALF_256, length, 7, 0, Place::Reg(13)) },
+            form,
+        );
+        assert_eq!(format!("{:?}", decoded.mnemonic()), extract);
+    }
+}

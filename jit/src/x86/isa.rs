@@ -87,6 +87,10 @@ impl Target for Isa {
         mem.bytes() >= 4 || self.is_512()
     }
 
+    fn has_quick_gather(&self, mem: Mem) -> bool {
+        mem.bytes() >= 4 && self.is_512()
+    }
+
     fn registers(&self) -> MachineEnv {
         let scratch = |r: u8, class| Some(PReg::new(r as usize, class));
         MachineEnv {
@@ -163,6 +167,7 @@ impl Target for Isa {
             | Op::Reverse(_)
             | Op::VLoad(..)
             | Op::VLoadMask(..)
+            | Op::LoadSpaced(_)
             | Op::MaskAll
             | Op::MaskLogic(_)
             | Op::MaskHalf(_)
@@ -179,6 +184,7 @@ impl Target for Isa {
             | Op::VStoreMask(..)
             | Op::Prefetch(_)
             | Op::ScatterEach(_)
+            | Op::StoreSpaced(_)
             | Op::Poll(_)
             | Op::PollAt(..)
             | Op::Jump(_)

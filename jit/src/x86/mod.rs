@@ -22,6 +22,7 @@ mod mode;
 mod ops;
 mod poll;
 mod rows;
+mod spaced;
 #[cfg(test)]
 mod tests;
 mod vector;

@@ -78,6 +78,8 @@ impl Emitter {
             Op::Gather(mem) => self.gather(mem, out, a, b, [c, d]),
             Op::GatherEach(mem) => self.gather_each(mem, out, a, b, [c, d]),
             Op::ScatterEach(mem) => self.scatter_each(mem, a, b, c, [d, e]),
+            Op::LoadSpaced(mem) => self.load_spaced(mem, out, a, b),
+            Op::StoreSpaced(mem) => self.store_spaced(mem, a, b, c),
 
             Op::ToFloat(lane) => {
                 let row = if lane.is_wide() { rows::FROM_GPR64 } else { rows::FROM_GPR32 };

@@ -18,6 +18,14 @@ pub const LOAD_F32: Row = row(F3, M0F, 0x10, 0);
 pub const STORE_F32: Row = row(F3, M0F, 0x11, 0);
 pub const LOAD_F64: Row = row_w0(F2, M0F, 0x10, 1);
 pub const STORE_F64: Row = row_w0(F2, M0F, 0x11, 1);
+/// The upper 64 of 128 bits.
+pub const LOAD_UPPER: Row = row_w0(P66, M0F, 0x16, 1);
+pub const STORE_UPPER: Row = row_w0(P66, M0F, 0x17, 1);
+/// 32 of 128 bits, by number; the next ones 16 and 8.
+pub const INSERT_D: Row = row(P66, M3A, 0x22, 0);
+pub const EXTRACT_D: Row = row(P66, M3A, 0x16, 0);
+pub const EXTRACT_W: Row = row(P66, M3A, 0x15, 0);
+pub const EXTRACT_B: Row = row(P66, M3A, 0x14, 0);
 pub const FROM_GPR32: Row = row(P66, M0F, 0x6e, 0);
 pub const FROM_GPR64: Row = row(P66, M0F, 0x6e, 1);
 pub const TO_GPR32: Row = row(P66, M0F, 0x7e, 0);
@@ -35,8 +43,10 @@ pub const SPLAT_Q: Row = row_w0(P66, M38, 0x59, 1);
 pub const SPLAT_SS: Row = row(P66, M38, 0x18, 0);
 pub const SPLAT_SD: Row = row_w0(P66, M38, 0x19, 1);
 pub const EXTRACT_HALF_512: Row = row(P66, M3A, 0x3b, 1);
+/// Half of 256 bits, or a quarter of 512.
 pub const EXTRACT_HALF_256: Row = row(P66, M3A, 0x39, 0);
 pub const INSERT_HALF_512: Row = row(P66, M3A, 0x3a, 1);
+/// Half of 256 bits, or a quarter of 512.
 pub const INSERT_HALF_256: Row = row(P66, M3A, 0x38, 0);
 pub const SHUFFLE_D: Row = row(P66, M0F, 0x70, 0);
 pub const SHUFFLE_PS: Row = row(NP, M0F, 0xc6, 0);
