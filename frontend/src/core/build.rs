@@ -7,6 +7,7 @@
 //! - An array of tuples is a tuple of arrays, so zipping and unzipping cost nothing.
 //! - Polymorphism and higher-order functions are gone because each application is expanded with what it is given.
 
+use super::common::share;
 use super::emit::{FunState, Within};
 use super::ir::*;
 use super::simplify::{Sure, simplify_sure};
@@ -341,6 +342,7 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
         let body = self.fun.end(results);
         let FunState { vars, sure, .. } = std::mem::take(&mut self.fun);
         let mut fun = Fun { name: name.to_string(), vars, results: types, body };
+        share(&mut fun);
         simplify_sure(&mut fun, Sure::Some(&sure));
         fun
     }

@@ -1,6 +1,7 @@
 //! Statements of the function being built: constants are folded, equal pure statements are shared, and extents
 //! that are known are remembered.
 
+use super::elements::Known;
 use super::ir::*;
 use super::simplify::{Sure, prune};
 use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp, Span, TypedId, scalar};
@@ -49,6 +50,8 @@ pub(super) struct FunState {
     pub below: HashMap<Atom, Atom>,
     /// Arrays of copies of a value.
     pub copied: HashMap<Atom, Atom>,
+    /// Small arrays and their elements, or rows.
+    pub elements: HashMap<Var, Vec<Atom>>,
     /// Variables whose statements cannot end the program, though such statements can.
     pub sure: HashSet<Var>,
     /// What loops carry, and how many levels of loops over blocks they are where they are gone through backwards.
@@ -261,13 +264,20 @@ impl FunState {
 
     /// A statement that defines one variable.
     pub fn emit(&mut self, op: Op, ty: ValueType) -> Atom {
+        let op = match self.known_elements(&op, ty) {
+            Some(Known::Value(value)) => return value,
+            Some(Known::Array(rows)) => Op::Array { ty: ty.elem, rank: 1, rows },
+            None => op,
+        };
         let key = op.can_be_shared().then(|| (in_order(&op), ty));
         if let Some(known) = key.as_ref().and_then(|k| self.open.iter().rev().find_map(|o| o.known.get(k))) {
             return *known;
         }
         let target = self.target(&op);
         let turned = if let Op::Permute { array, perm } = &op { Some((*array, perm.clone())) } else { None };
+        let elements = matches!(op, Op::Array { .. } | Op::Replicate { .. }).then(|| op.clone());
         let atom = self.push_into(target, op, &[ty])[0];
+        elements.iter().for_each(|op| self.know_elements(op, atom));
         if let (Some(key), Some(open)) = (key, self.open.get_mut(target)) {
             open.known.insert(key, atom);
         }
@@ -460,7 +470,7 @@ impl FunState {
 
 /// The statement, its operands in one order for both ways to write a commutative operation. Floats are left alone: which NaN comes
 /// out may depend on the order.
-fn in_order(statement: &Op) -> Op {
+pub(super) fn in_order(statement: &Op) -> Op {
     match statement.as_scalar() {
         Some((op, ty, mut args)) if op.info().commutative && !op.result_type(ty).is_float() => {
             args.sort_by_key(|atom| match atom {

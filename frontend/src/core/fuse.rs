@@ -9,10 +9,12 @@
 //!   next to a row that is much work the array costs nothing, and a kernel of its own spreads such rows better than a
 //!   reduction does.
 
+use super::common::share;
 use super::interchange::interchange;
 use super::ir::*;
 use super::prefixes::keep_used_prefixes;
 use super::simplify::simplify;
+use super::substitute::{Items, substitute};
 use galopvm_base::{IdVec, TypedId};
 use galopvm_bytecode::ValueType;
 
@@ -25,6 +27,7 @@ pub fn fuse(program: &mut Program) {
         count(&fun.body, &mut uses);
         let mut fuser = Fuser { vars: &mut fun.vars, uses };
         if fuser.block(&mut fun.body) {
+            share(fun);
             simplify(fun);
         }
         keep_used_prefixes(fun);
@@ -136,10 +139,10 @@ impl Fuser<'_> {
 
     /// Appends a block over rows to the one that makes some of them: those of the arrays `made`.
     fn join(&self, made: &[Var], inputs: &mut Vec<Var>, map: &mut Block, arrays: Vec<Var>, mut rest: Block) {
-        let mut items: Vec<(Var, Atom)> = Vec::new();
+        let mut items = Items::new();
         for (array, param) in arrays.into_iter().zip(std::mem::take(&mut rest.params)) {
             match made.iter().position(|def| *def == array) {
-                Some(k) => items.push((param, map.results[k])),
+                Some(k) => drop(items.insert(param, map.results[k])),
                 None => {
                     inputs.push(array);
                     map.params.push(param);
@@ -156,20 +159,6 @@ impl Fuser<'_> {
         let elem = self.vars[array].elem;
         self.vars.push(ValueType::scalar(elem))
     }
-}
-
-/// Puts atoms in the place of variables.
-pub(super) fn substitute(block: &mut Block, items: &[(Var, Atom)]) {
-    let put = |atom: &mut Atom| {
-        if let Some((_, item)) = items.iter().find(|(var, _)| *atom == Atom::Var(*var)) {
-            *atom = *item;
-        }
-    };
-    for stm in &mut block.stms {
-        stm.op.atoms_mut(&mut |atom| put(atom));
-        stm.op.blocks_mut().into_iter().for_each(|inner| substitute(inner, items));
-    }
-    block.results.iter_mut().for_each(put);
 }
 
 /// True if a block is scalar arithmetic, views and branches, or also loops.

@@ -12,9 +12,9 @@
 //! - What the operator does cannot end the program: another element would be the first one that does.
 //! - Rows of rows are interchanged once more, inside.
 
-use super::fuse::substitute;
 use super::ir::*;
 use super::simplify::simplify;
+use super::substitute::{Items, substitute};
 use galopvm_base::IdVec;
 use galopvm_bytecode::ValueType;
 use std::collections::HashMap;
@@ -149,15 +149,15 @@ impl Interchange<'_> {
         }
         // The elements of rows come in the order of the operator's parameters, each once.
         let mut given: Vec<Option<Var>> = vec![None; 2 * arrays.len()];
-        let mut same: Vec<(Var, Atom)> = Vec::new();
+        let mut same = Items::new();
         for (source, param) in sources.iter().zip(std::mem::take(&mut inner.params)) {
             match *source {
                 Source::Outside(array) => {
                     let element = each(self, array, &mut columns);
-                    same.push((param, Atom::Var(element)));
+                    same.insert(param, Atom::Var(element));
                 }
                 Source::Row(k, is_item) => match &mut given[k + usize::from(is_item) * arrays.len()] {
-                    Some(first) => same.push((param, Atom::Var(*first))),
+                    Some(first) => drop(same.insert(param, Atom::Var(*first))),
                     none => *none = Some(param),
                 },
             }

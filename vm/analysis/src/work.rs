@@ -4,8 +4,7 @@
 //! of an `if` count half. An estimate, never a proof.
 
 use crate::index::Table;
-use galopvm_base::scalar::Precision;
-use galopvm_base::{ElemType, ScalarOp, TypedId};
+use galopvm_base::TypedId;
 use galopvm_kir::walk::Part;
 use galopvm_kir::{Axis, Body, CheckedRegion, Exp, ReadId, Rhs, Stm, VarId};
 use std::fmt::Write;
@@ -180,20 +179,10 @@ impl Counter<'_> {
 
     fn exp(&self, exp: &Exp, piece: &mut Piece) {
         exp.visit(&mut |part| match part {
-            Exp::Op(op, elem, _) => piece.operations += weight(*op, *elem),
+            Exp::Op(op, elem, _) => piece.operations += op.weight(*elem),
             Exp::Convert(..) => piece.operations += 1,
             Exp::Read(read) => piece.reads.push(read.id),
             _ => {}
         });
-    }
-}
-
-/// What an operation costs, in additions.
-pub(crate) fn weight(op: ScalarOp, ty: ElemType) -> u64 {
-    match op {
-        _ if op.info().precision == Precision::Library => 16,
-        ScalarOp::Div | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem if ty.is_int() => 8,
-        ScalarOp::Div | ScalarOp::Mod | ScalarOp::Sqrt | ScalarOp::Rsqrt => 4,
-        _ => 1,
     }
 }

@@ -5,7 +5,7 @@
 
 use super::lines::Saving;
 use super::reads::Round;
-use crate::work::{ASSUMED_TRIPS, weight};
+use crate::work::ASSUMED_TRIPS;
 use galopvm_base::{ElemType, Scalar};
 use galopvm_kir::borders::turns;
 use galopvm_kir::linear::Definitions;
@@ -196,7 +196,7 @@ impl Cost {
     fn exp(&mut self, region: &Region, exp: &Exp) {
         let (work, bytes) = match exp {
             Exp::Const(_) | Exp::Var(_) | Exp::Opaque(..) => (0, 0),
-            Exp::Op(op, elem, _) => (weight(*op, *elem), 0),
+            Exp::Op(op, elem, _) => (op.weight(*elem), 0),
             Exp::Convert(..) => (1, 0),
             Exp::Read(read) => {
                 (ACCESS, region.vars[read.array].ty.as_ref().map_or(0, |ty| ty.elem.bytes() as u64))
@@ -231,7 +231,7 @@ impl Over<'_> {
                 (0, 0)
             }
             Exp::Op(..) if turns(exp, self.last, &self.definitions) => (1, 0),
-            Exp::Op(op, elem, _) => (weight(*op, *elem), 0),
+            Exp::Op(op, elem, _) => (op.weight(*elem), 0),
             Exp::Convert(..) => (1, 0),
             Exp::Read(read) => {
                 (ACCESS, self.region.vars[read.array].ty.as_ref().map_or(0, |ty| ty.elem.bytes() as u64))

@@ -386,6 +386,16 @@ impl ScalarOp {
         !ty.is_float() || matches!(self.info().precision, Precision::Exact)
     }
 
+    /// What the operation costs on this type, in additions.
+    pub const fn weight(self, ty: ElemType) -> u64 {
+        match self {
+            _ if matches!(self.info().precision, Precision::Library) => 16,
+            ScalarOp::Div | ScalarOp::Mod | ScalarOp::Quot | ScalarOp::Rem if ty.is_int() => 8,
+            ScalarOp::Div | ScalarOp::Mod | ScalarOp::Sqrt | ScalarOp::Rsqrt => 4,
+            _ => 1,
+        }
+    }
+
     /// True if a reduction with this operator on this type gives the same bits in any order.
     pub const fn order_free(self, ty: ElemType) -> bool {
         self.info().associative && (!ty.is_float() || matches!(self, ScalarOp::Min | ScalarOp::Max))

@@ -211,7 +211,10 @@ impl Lifter<'_> {
                         }
                     }
                 }
-                let array = Array::whole(*ty, shape, Source::Rows(Rc::new(rows)));
+                let mut array = Array::whole(*ty, shape, Source::Rows(Rc::new(rows)));
+                if !self.uses(self.function).is_row(dst.0) {
+                    array = self.literal(array)?;
+                }
                 self.define(dst.0, Value::Array(array));
             }
             Instr::Copy { dst, array } | Instr::Manifest { dst, array } => {

@@ -12,7 +12,7 @@ use galopvm_kir::{Exp, Rhs, Type};
 /// Largest expression that a view starts from.
 const LONGEST_START: usize = 9;
 /// Literals of at most this many rows are indexed by comparing.
-const FEW_ROWS: usize = 8;
+pub(super) const FEW_ROWS: usize = 8;
 
 impl Lifter<'_> {
     /// A view as far as it can be followed: an element if no dimension is left.

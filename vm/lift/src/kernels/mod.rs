@@ -16,6 +16,7 @@
 mod block;
 mod build;
 mod element;
+mod literal;
 mod operator;
 mod scatter;
 mod sequence;

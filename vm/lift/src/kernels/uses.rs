@@ -15,6 +15,8 @@ pub(super) enum Use {
     Whole,
     /// Once, whole, as a view with this register, in the same block.
     View(RegId),
+    /// Once, as a row of a literal, in the same block.
+    Row,
     /// Otherwise.
     Other,
 }
@@ -94,6 +96,9 @@ impl Uses {
         }
         let whole = match instr {
             Instr::Dim { .. } => return,
+            Instr::Array { rows, .. } => {
+                return rows.iter().for_each(|row| self.add(block, row.reg, Use::Row));
+            }
             _ if instr.goes_over_rows() => instr.parts().rows.len(),
             Instr::Scatter { index, values, .. } | Instr::Hist { index, values, .. } => {
                 index.len() + values.len()
@@ -118,6 +123,11 @@ impl Uses {
     /// The definition of a register, if it is a simple one.
     pub fn origin(&self, reg: RegId) -> Option<Origin> {
         self.known.get(&reg).copied()
+    }
+
+    /// True if an array is only used as a row of a literal, or not at all.
+    pub fn is_row(&self, reg: RegId) -> bool {
+        matches!(self.uses.get(reg), Some(Use::Row | Use::Never))
     }
 
     /// True if every element of an array is read where it is used.

@@ -7,8 +7,8 @@
 //!
 //! Invariant: the rounds, their order and what adds up in them are those of the loop as it was written.
 
-use super::super::super::fuse::substitute;
 use super::super::super::ir::*;
+use super::super::super::substitute::{Items, substitute};
 use super::super::{Derive, activity};
 use super::lean::lean_arrays;
 use super::loops::NUMBER;
@@ -159,7 +159,7 @@ impl Derive<'_> {
         let mut body = self.renamed(of.body);
         let counter = std::mem::replace(&mut body.params[0], number);
         if first == Atom::i64(0) {
-            substitute(&mut body, &[(counter, Atom::Var(number))]);
+            substitute(&mut body, &Items::from([(counter, Atom::Var(number))]));
             return body;
         }
         let op = Op::scalar(ScalarOp::Add, ElemType::I64, &[first, Atom::Var(number)]);

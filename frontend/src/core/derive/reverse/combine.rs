@@ -7,8 +7,8 @@
 //! - Other scans of scalars: adjoints are a linear recurrence, which is a scan from the end.
 //! - Whatever else: a loop over rows.
 
-use super::super::super::fuse::substitute;
 use super::super::super::ir::*;
+use super::super::super::substitute::{Items, rename, substitute};
 use super::super::code::{arrays_of, zero};
 use super::super::{Derive, Derived, activity};
 use super::map::Rows;
@@ -260,7 +260,7 @@ impl Derive<'_> {
         let mut stms = first.stms;
         let rows = activity::vars(&behind);
         let given = [first.results, rows].concat();
-        let put: Vec<(Var, Atom)> = second.params.iter().copied().zip(given).collect();
+        let put = second.params.iter().copied().zip(given).collect();
         let mut second = Block { params: Vec::new(), ..second };
         substitute(&mut second, &put);
         stms.extend(second.stms);
@@ -277,7 +277,7 @@ impl Derive<'_> {
     /// A copy of a block with variables of its own.
     pub(super) fn renamed(&mut self, block: &Block) -> Block {
         let mut copy = block.clone();
-        let mut names: Vec<(Var, Atom)> = Vec::new();
+        let mut names = Items::new();
         rename(&mut copy, &mut names, &mut |var| {
             let ty = self.fun.vars[var];
             self.fun.var(ty)
@@ -499,19 +499,5 @@ impl Derive<'_> {
         let copy = self.fun.var(self.fun.vars[like]);
         stms.push(Stm { defs: vec![copy], op: Op::Copy { array: like }, origin: Origin::default() });
         copy
-    }
-}
-
-/// Gives the variables that a block defines other names.
-fn rename(block: &mut Block, names: &mut Vec<(Var, Atom)>, fresh: &mut dyn FnMut(Var) -> Var) {
-    let name = |var: &mut Var, names: &mut Vec<(Var, Atom)>, fresh: &mut dyn FnMut(Var) -> Var| {
-        let new = fresh(*var);
-        names.push((*var, Atom::Var(new)));
-        *var = new;
-    };
-    block.params.iter_mut().for_each(|var| name(var, names, fresh));
-    for stm in &mut block.stms {
-        stm.defs.iter_mut().for_each(|var| name(var, names, fresh));
-        stm.op.blocks_mut().into_iter().for_each(|inner| rename(inner, names, fresh));
     }
 }

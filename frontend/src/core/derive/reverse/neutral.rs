@@ -7,8 +7,8 @@
 //! Invariant: an element that is not changed has the adjoint that it would have without all this, bit for bit, also where the
 //! operator has no derivative.
 
-use super::super::super::fuse::substitute;
 use super::super::super::ir::*;
+use super::super::super::substitute::substitute;
 use super::super::{Derive, Derived, activity};
 use super::combine::{Kind, kind};
 use super::index_space::Hist;
@@ -96,7 +96,7 @@ impl Derive<'_> {
     /// A copy of a block, with atoms for its parameters.
     fn applied(&mut self, op: &Block, given: &[Atom]) -> Block {
         let Block { params, stms, results } = self.renamed(op);
-        let put: Vec<(Var, Atom)> = params.into_iter().zip(given.iter().copied()).collect();
+        let put = params.into_iter().zip(given.iter().copied()).collect();
         let mut block = Block { params: Vec::new(), stms, results };
         substitute(&mut block, &put);
         block
