@@ -8,6 +8,9 @@ use super::super::simplify::{Sure, prune};
 use galopvm_base::{ElemType, Scalar, ScalarOp};
 use galopvm_bytecode::ValueType;
 
+/// The rows that the widest vectors take at a time.
+const ROWS_OF_VECTORS: i64 = 16;
+
 /// A zero of a type.
 pub(super) fn zero(ty: ElemType) -> Atom {
     Atom::Const(Scalar::new(ty, 0))
@@ -99,9 +102,13 @@ impl FunState {
         shape.iter().fold(Atom::i64(1), |count, extent| self.size_op(ScalarOp::Mul, count, *extent))
     }
 
-    /// How many rows of so many elements have room at a time: at least one, and not more than there are.
+    /// How many rows of so many elements have room at a time: at least one, and not more than there are. Where there is room for
+    /// more than few, whole vectors of them: what is left over for half a vector takes longer than its rows are worth.
     pub fn room_for(&mut self, room: i64, elements: Atom, count: Atom) -> Atom {
         let rows = self.size_op(ScalarOp::Quot, Atom::i64(room), elements);
+        let vectors = self.size_op(ScalarOp::And, rows, Atom::i64(-ROWS_OF_VECTORS));
+        let few = self.size_op(ScalarOp::Min, rows, Atom::i64(ROWS_OF_VECTORS - 1));
+        let rows = self.size_op(ScalarOp::Max, vectors, few);
         let rows = self.size_op(ScalarOp::Min, rows, count);
         self.size_op(ScalarOp::Max, rows, Atom::i64(1))
     }
