@@ -35,6 +35,10 @@ impl Target for Paper {
         false
     }
 
+    fn has_quick_gather(&self, _: Mem) -> bool {
+        false
+    }
+
     fn registers(&self) -> MachineEnv {
         MachineEnv {
             preferred_regs_by_class: [

@@ -35,6 +35,9 @@ pub(super) fn share(fun: &mut Fun) {
 /// What makes statements equal: they say the same and give the same types.
 type Key = (Op, Vec<ValueType>);
 
+/// The results of statements.
+type Seen = HashMap<Key, Vec<Atom>>;
+
 struct Sharing<'f> {
     vars: &'f mut IdVec<Var, ValueType>,
     /// Variables from here on are names for what a branch made, behind it.
@@ -44,7 +47,7 @@ struct Sharing<'f> {
     /// Variables that equal what a branch made, whose statements stay all the same.
     alike: Items,
     /// The results of the statements in sight, from the outermost block to the current one.
-    seen: Vec<HashMap<Key, Vec<Atom>>>,
+    seen: Vec<Seen>,
     /// The branches in sight: blocks that are open hold theirs.
     taken: Vec<Vec<Taken>>,
     /// What branches made that is used behind them.
@@ -56,10 +59,16 @@ struct Taken {
     cond: Atom,
     /// The number of its statement in its block.
     at: usize,
-    /// Of each branch: its variables, and what they are called behind it.
-    made: [Vec<(Var, Var)>; 2],
-    /// Of each branch: its statements, in these names.
-    seen: [HashMap<Key, Vec<Atom>>; 2],
+    branches: [Branch; 2],
+}
+
+/// What a branch made.
+#[derive(Default)]
+struct Branch {
+    /// Its variables, and what they are called behind it.
+    made: Vec<(Var, Var)>,
+    /// Its statements, in these names.
+    seen: Seen,
 }
 
 impl Sharing<'_> {
@@ -90,7 +99,7 @@ impl Sharing<'_> {
         if let Op::If { cond, then, otherwise } = op {
             for (side, block) in [then, otherwise].into_iter().enumerate() {
                 let earlier = self.taken.iter().flatten().filter(|taken| taken.cond == *cond);
-                let known = earlier.flat_map(|taken| taken.seen[side].clone()).collect();
+                let known = earlier.flat_map(|taken| taken.branches[side].seen.clone()).collect();
                 self.seen.push(known);
                 *block = self.block(std::mem::take(block));
                 self.seen.pop();
@@ -160,16 +169,15 @@ impl Sharing<'_> {
     /// Remembers what the branches of a statement make, for later ones that are taken with them.
     fn see_branches(&mut self, stm: &Stm, at: usize) {
         let Op::If { cond: cond @ Atom::Var(_), then, otherwise } = &stm.op else { return };
-        let [(made, seen), (others, others_seen)] =
-            [then, otherwise].map(|block| self.branch(block, &stm.defs));
+        let branches = [then, otherwise].map(|block| self.branch(block, &stm.defs));
         if let Some(taken) = self.taken.last_mut() {
-            taken.push(Taken { cond: *cond, at, made: [made, others], seen: [seen, others_seen] });
+            taken.push(Taken { cond: *cond, at, branches });
         }
     }
 
     /// What a branch makes, in names for behind it: the results that it is given as, or new ones.
-    fn branch(&mut self, block: &Block, results: &[Var]) -> (Vec<(Var, Var)>, HashMap<Key, Vec<Atom>>) {
-        let (mut made, mut seen) = (Vec::new(), HashMap::new());
+    fn branch(&mut self, block: &Block, results: &[Var]) -> Branch {
+        let mut branch = Branch::default();
         let mut names = Items::new();
         for stm in &block.stms {
             let Some((mut op, types)) = self.key(stm) else { continue };
@@ -185,21 +193,23 @@ impl Sharing<'_> {
                     Some(result) => *result,
                     None => self.vars.push(self.vars[*def]),
                 };
-                made.push((*def, behind));
+                branch.made.push((*def, behind));
                 names.insert(*def, Atom::Var(behind));
                 atoms.push(Atom::Var(behind));
             }
-            seen.insert((op, types), atoms);
+            branch.seen.insert((op, types), atoms);
         }
-        (made, seen)
+        branch
     }
 
     /// Makes results of what is used behind a branch: where the other one is taken, nobody looks at them.
     fn hand_out(&mut self, taken: Taken, stms: &mut [Stm]) {
         let Some(stm) = stms.get_mut(taken.at) else { return };
         let Op::If { then, otherwise, .. } = &mut stm.op else { return };
-        for (side, made) in taken.made.into_iter().enumerate() {
-            for (var, behind) in made.into_iter().filter(|(_, behind)| self.handed_out.contains(behind)) {
+        for (side, branch) in taken.branches.into_iter().enumerate() {
+            for (var, behind) in
+                branch.made.into_iter().filter(|(_, behind)| self.handed_out.contains(behind))
+            {
                 let nothing = Atom::Const(Scalar { ty: self.vars[var].elem, bits: 0 });
                 stm.defs.push(behind);
                 let results = if side == 0 { [Atom::Var(var), nothing] } else { [nothing, Atom::Var(var)] };
