@@ -26,7 +26,8 @@ pub(super) fn share(fun: &mut Fun) {
         instead: HashMap::new(),
         alike: HashMap::new(),
         seen: vec![HashMap::new()],
-        taken: Vec::new(),
+        within: Vec::new(),
+        open: Vec::new(),
         handed_out: HashSet::new(),
     };
     fun.body = sharing.block(body);
@@ -48,34 +49,31 @@ struct Sharing<'f> {
     alike: Items,
     /// The results of the statements in sight, from the outermost block to the current one.
     seen: Vec<Seen>,
-    /// The branches in sight: blocks that are open hold theirs.
-    taken: Vec<Vec<Taken>>,
+    /// The branches that are gone through: their conditions, and which one of each.
+    within: Vec<(Atom, usize)>,
+    /// The choices in sight: those of each open block.
+    open: Vec<Choices>,
     /// What branches made that is used behind them.
     handed_out: HashSet<Var>,
 }
 
-/// A choice that was made, and what its branches made.
-struct Taken {
-    cond: Atom,
-    /// The number of its statement in its block.
-    at: usize,
-    branches: [Branch; 2],
-}
+/// What a branch made: variables, and what they are called behind it.
+type Made = Vec<(Var, Var)>;
 
-/// What a branch made.
+/// The choices that were made in a block.
 #[derive(Default)]
-struct Branch {
-    /// Its variables, and what they are called behind it.
-    made: Vec<(Var, Var)>,
-    /// Its statements, in these names.
-    seen: Seen,
+struct Choices {
+    /// For each, the number of its statement, and what each branch made.
+    taken: Vec<(usize, [Made; 2])>,
+    /// For each condition, and for whether it held: the results of statements, in these names.
+    seen: HashMap<Atom, [Seen; 2]>,
 }
 
 impl Sharing<'_> {
     fn block(&mut self, block: Block) -> Block {
         let mut stms = Vec::with_capacity(block.stms.len());
         self.seen.push(HashMap::new());
-        self.taken.push(Vec::new());
+        self.open.push(Choices::default());
         for mut stm in block.stms {
             stm.op.atoms_mut(&mut |atom| put(atom, &self.instead));
             self.inside(&mut stm.op);
@@ -88,8 +86,8 @@ impl Sharing<'_> {
         let mut results = block.results;
         results.iter_mut().for_each(|atom| put(atom, &self.instead));
         self.seen.pop();
-        for taken in self.taken.pop().unwrap_or_default() {
-            self.hand_out(taken, &mut stms);
+        for (at, made) in self.open.pop().unwrap_or_default().taken {
+            self.hand_out(at, made, &mut stms);
         }
         Block { params: block.params, stms, results }
     }
@@ -98,11 +96,9 @@ impl Sharing<'_> {
     fn inside(&mut self, op: &mut Op) {
         if let Op::If { cond, then, otherwise } = op {
             for (side, block) in [then, otherwise].into_iter().enumerate() {
-                let earlier = self.taken.iter().flatten().filter(|taken| taken.cond == *cond);
-                let known = earlier.flat_map(|taken| taken.branches[side].seen.clone()).collect();
-                self.seen.push(known);
+                self.within.push((*cond, side));
                 *block = self.block(std::mem::take(block));
-                self.seen.pop();
+                self.within.pop();
             }
             return;
         }
@@ -130,7 +126,7 @@ impl Sharing<'_> {
     /// Whether a statement is equal to one in sight, whose results it leaves; otherwise it is in sight from now on.
     fn is_seen(&mut self, stm: &Stm) -> bool {
         let Some(key) = self.key(stm) else { return false };
-        let Some(known) = self.seen.iter().rev().find_map(|seen| seen.get(&key)).cloned() else {
+        let Some(known) = self.known(&key).cloned() else {
             let atoms = stm.defs.iter().map(|def| Atom::Var(*def)).collect();
             if let Some(seen) = self.seen.last_mut() {
                 seen.insert(key, atoms);
@@ -146,6 +142,16 @@ impl Sharing<'_> {
         self.handed_out.extend(from_branch);
         self.instead.extend(stm.defs.iter().copied().zip(known));
         true
+    }
+
+    /// The results of a statement in sight: one before, or one of a branch that was taken with those that are gone through.
+    fn known(&self, key: &Key) -> Option<&Vec<Atom>> {
+        let before = self.seen.iter().rev().find_map(|seen| seen.get(key));
+        before.or_else(|| {
+            self.within.iter().rev().find_map(|(cond, side)| {
+                self.open.iter().rev().find_map(|choices| choices.seen.get(cond)?[*side].get(key))
+            })
+        })
     }
 
     /// What a statement is compared by, if it can be shared.
@@ -169,15 +175,18 @@ impl Sharing<'_> {
     /// Remembers what the branches of a statement make, for later ones that are taken with them.
     fn see_branches(&mut self, stm: &Stm, at: usize) {
         let Op::If { cond: cond @ Atom::Var(_), then, otherwise } = &stm.op else { return };
-        let branches = [then, otherwise].map(|block| self.branch(block, &stm.defs));
-        if let Some(taken) = self.taken.last_mut() {
-            taken.push(Taken { cond: *cond, at, branches });
+        let known = self.open.last_mut().and_then(|choices| choices.seen.remove(cond));
+        let [mut held, mut did_not] = known.unwrap_or_default();
+        let made = [self.branch(then, &stm.defs, &mut held), self.branch(otherwise, &stm.defs, &mut did_not)];
+        if let Some(choices) = self.open.last_mut() {
+            choices.taken.push((at, made));
+            choices.seen.insert(*cond, [held, did_not]);
         }
     }
 
     /// What a branch makes, in names for behind it: the results that it is given as, or new ones.
-    fn branch(&mut self, block: &Block, results: &[Var]) -> Branch {
-        let mut branch = Branch::default();
+    fn branch(&mut self, block: &Block, results: &[Var], seen: &mut Seen) -> Made {
+        let mut made = Vec::new();
         let mut names = Items::new();
         for stm in &block.stms {
             let Some((mut op, types)) = self.key(stm) else { continue };
@@ -193,23 +202,21 @@ impl Sharing<'_> {
                     Some(result) => *result,
                     None => self.vars.push(self.vars[*def]),
                 };
-                branch.made.push((*def, behind));
+                made.push((*def, behind));
                 names.insert(*def, Atom::Var(behind));
                 atoms.push(Atom::Var(behind));
             }
-            branch.seen.insert((op, types), atoms);
+            seen.insert((op, types), atoms);
         }
-        branch
+        made
     }
 
     /// Makes results of what is used behind a branch: where the other one is taken, nobody looks at them.
-    fn hand_out(&mut self, taken: Taken, stms: &mut [Stm]) {
-        let Some(stm) = stms.get_mut(taken.at) else { return };
+    fn hand_out(&mut self, at: usize, made: [Made; 2], stms: &mut [Stm]) {
+        let Some(stm) = stms.get_mut(at) else { return };
         let Op::If { then, otherwise, .. } = &mut stm.op else { return };
-        for (side, branch) in taken.branches.into_iter().enumerate() {
-            for (var, behind) in
-                branch.made.into_iter().filter(|(_, behind)| self.handed_out.contains(behind))
-            {
+        for (side, made) in made.into_iter().enumerate() {
+            for (var, behind) in made.into_iter().filter(|(_, behind)| self.handed_out.contains(behind)) {
                 let nothing = Atom::Const(Scalar { ty: self.vars[var].elem, bits: 0 });
                 stm.defs.push(behind);
                 let results = if side == 0 { [Atom::Var(var), nothing] } else { [nothing, Atom::Var(var)] };
