@@ -41,18 +41,16 @@ impl FunState {
         }
     }
 
-    /// Remembers the elements of an array that was made.
-    pub(super) fn know_elements(&mut self, op: &Op, made: Atom) {
-        let Atom::Var(made) = made else { return };
-        let elements = match op {
-            Op::Array { rows, .. } if rows.len() <= MOST_ELEMENTS => rows.clone(),
-            Op::Replicate { count, value } if self.type_of(*value).is_scalar() => match position(*count) {
-                Some(count) if count <= MOST_ELEMENTS => vec![*value; count],
-                _ => return,
-            },
-            _ => return,
-        };
-        self.elements.insert(made, elements);
+    /// The elements, or rows, of the array that a statement makes, if they are known and few.
+    pub(super) fn elements_of(&self, op: &Op) -> Option<Vec<Atom>> {
+        match op {
+            Op::Array { rows, .. } => (rows.len() <= MOST_ELEMENTS).then(|| rows.clone()),
+            Op::Replicate { count, value } if self.type_of(*value).is_scalar() => {
+                let count = position(*count).filter(|count| *count <= MOST_ELEMENTS)?;
+                Some(vec![*value; count])
+            }
+            _ => None,
+        }
     }
 
     /// An element of an array, through the rows that it is made of.

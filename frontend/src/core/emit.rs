@@ -275,9 +275,9 @@ impl FunState {
         }
         let target = self.target(&op);
         let turned = if let Op::Permute { array, perm } = &op { Some((*array, perm.clone())) } else { None };
-        let elements = matches!(op, Op::Array { .. } | Op::Replicate { .. }).then(|| op.clone());
+        let elements = self.elements_of(&op);
         let atom = self.push_into(target, op, &[ty])[0];
-        elements.iter().for_each(|op| self.know_elements(op, atom));
+        self.elements.extend(atom.var().zip(elements));
         if let (Some(key), Some(open)) = (key, self.open.get_mut(target)) {
             open.known.insert(key, atom);
         }

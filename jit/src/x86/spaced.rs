@@ -15,7 +15,8 @@ const ADDRESS: u8 = 2;
 /// Bytes of a quarter.
 const QUARTER: usize = 16;
 
-type Spot = (Addr, u8, u8);
+/// An address, and its registers for base and index.
+type Address = (Addr, u8, u8);
 
 /// The addresses of elements, one after the other.
 struct Walk {
@@ -23,12 +24,13 @@ struct Walk {
     at: u8,
     /// How many elements behind that the next one is.
     ahead: u8,
+    /// The register with the distance in bytes.
     distance: u8,
 }
 
 impl Walk {
-    /// The next element's address, and its registers for base and index.
-    fn next(&mut self, emitter: &mut Emitter) -> Spot {
+    /// The next element's address.
+    fn next(&mut self, emitter: &mut Emitter) -> Address {
         let (at, distance) = (self.at, self.distance);
         if self.ahead == 3 {
             dynasm!(emitter.asm ; .arch x64 ; lea Rq(ADDRESS), [Rq(at) + 2 * Rq(distance)]);
@@ -48,8 +50,8 @@ impl Emitter {
         for quarter in 0..full.bytes() / QUARTER {
             let to = if quarter == 0 { out } else { part };
             for lane in 0..lanes(mem) {
-                let spot = walk.next(self);
-                self.load_lane(mem, to, lane, spot);
+                let address = walk.next(self);
+                self.load_lane(mem, to, lane, address);
             }
             if quarter > 0 {
                 self.v3_imm(rows::INSERT_HALF_256, full, out, out, part, quarter as u8);
@@ -57,7 +59,7 @@ impl Emitter {
         }
     }
 
-    fn load_lane(&mut self, mem: Mem, to: u8, lane: u8, (addr, base, index): Spot) {
+    fn load_lane(&mut self, mem: Mem, to: u8, lane: u8, (addr, base, index): Address) {
         let place = match mem {
             Mem::B32 | Mem::B64 => Place::of(addr, base, index),
             Mem::S8 | Mem::U8 | Mem::S16 | Mem::U16 => {

@@ -8,7 +8,8 @@ use galopvm_base::Scalar;
 use galopvm_kir::{DimIndex, Exp, Index, Rhs, Type};
 use std::rc::Rc;
 
-/// Literals of more elements are left to the interpreter, as code that names each of them would be long.
+/// Literals of more elements stay formulas, since code that puts each of them in its place would be long: they are refused where an
+/// index is a variable.
 const MOST_ELEMENTS: usize = 64;
 
 /// Where an element of a literal is, and the element.
