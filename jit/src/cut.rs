@@ -56,7 +56,12 @@ impl Together {
             Together::Rows(rows) => &[rows],
             Together::Lanes { vector, all } => &[all.max(PIECE_UNIT), all, vector],
         };
-        units.iter().copied().find(|unit| length >= parts.saturating_mul(*unit)).unwrap_or(1)
+        // A piece that ends amid a vector does the work of a whole one, the slow way.
+        let least = match self {
+            Together::Lanes { vector, .. } if parts <= self.most_full_pieces(length) => vector,
+            _ => 1,
+        };
+        units.iter().copied().find(|unit| length >= parts.saturating_mul(*unit)).unwrap_or(least)
     }
 }
 
@@ -103,6 +108,10 @@ mod tests {
         assert!(cut(2048, 32, lanes).iter().all(|(low, high)| low % 64 == 0 && high % 64 == 0));
         assert_eq!((lanes.most_pieces(20), lanes.most_full_pieces(20)), (0, 2));
         assert!(cut(1000, 8, Together::Lanes { vector: 16, all: 16 }).iter().all(|(low, _)| low % 64 == 0));
+        assert_eq!(
+            cut(26, 4, Together::Lanes { vector: 8, all: 8 })[..],
+            [(0, 8), (8, 16), (16, 24), (24, 26)]
+        );
         assert!(cut(200, 8, Together::Lanes { vector: 16, all: 16 }).iter().all(|(low, _)| low % 16 == 0));
     }
 }

@@ -298,10 +298,10 @@ impl Lower<'_> {
             return Value::uniform(ty, reg);
         }
         let direct = self.target.has_masked(mem);
-        let raw = match (&spot.varying, spot.step, &self.mask) {
+        let mask = self.mask_at(view, &spot);
+        let raw = match (&spot.varying, spot.step, mask) {
             (None, Factor::Const(1), None) => self.load_neighbours(mem, lane, &spot, None, stay),
             (None, Factor::Const(1), Some(mask)) if direct => {
-                let mask = mask.clone();
                 self.load_neighbours(mem, lane, &spot, Some(mask), stay)
             }
             (None, Factor::Const(2), None) => self.load_alternate(mem, lane, &spot, stay),
@@ -323,6 +323,14 @@ impl Lower<'_> {
             return self.cmp(Cond::Ne, Lane::I32, &raw, &zero).typed(ty);
         }
         raw.typed(ty)
+    }
+
+    /// The lanes that may go to a place of a view. Where each lane has an array of its own and all go to the same index, those
+    /// behind the end of an axis go along: nobody looks at what is theirs, and masked stores cost more.
+    fn mask_at(&self, view: &View, spot: &Spot) -> Option<Parts> {
+        let same_index = spot.varying.is_none() && spot.step == Factor::Const(1);
+        let is_own = same_index && view.made.is_some_and(|made| made.across);
+        self.mask.clone().filter(|mask| !(is_own && self.rest == mask.first().copied()))
     }
 
     /// Lanes of one register with these lanes.
@@ -478,7 +486,7 @@ impl Lower<'_> {
         let per_part = self.lanes_per_part(lane);
         let direct = self.target.has_masked(mem);
         let neighbours = spot.varying.is_none() && spot.step == Factor::Const(1);
-        let mask = self.mask.clone();
+        let mask = self.mask_at(view, &spot);
         if neighbours && (mask.is_none() || direct) {
             if self.readies && !self.stream {
                 self.fetch_next(parts.len() * per_part * mem.bytes(), &spot);

@@ -94,6 +94,8 @@ pub struct Lower<'a> {
     lanes: Option<Lanes>,
     /// Active lanes; none: all.
     mask: Option<Parts>,
+    /// The mask of the lanes before the end of an axis that no whole vector is left of.
+    rest: Option<Reg>,
     /// Stores of whole vectors go past the caches.
     stream: bool,
     strict: bool,
@@ -163,6 +165,7 @@ impl Lower<'_> {
         let numbers = self.b.op(Op::Iota(Lane::I32, 0), &[]);
         let mask = self.b.op(Op::Cmp(Cond::Lt, Lane::I32), &[numbers, left]);
         self.mask = Some(Parts::from_slice(&[mask]));
+        self.rest = Some(mask);
     }
 
     fn exps(&mut self, exps: &[Exp]) -> Result<Vec<Value>, Refusal> {

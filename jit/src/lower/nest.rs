@@ -121,6 +121,7 @@ pub fn lower(job: &Job<'_>, form: &Form<'_>) -> Result<Lowered, Refusal> {
         views: HashMap::new(),
         lanes: None,
         mask: None,
+        rest: None,
         stream: false,
         over: job.over,
         strict: job.strict,
