@@ -76,6 +76,7 @@ impl Sharing<'_> {
         self.open.push(Choices::default());
         for mut stm in block.stms {
             stm.op.atoms_mut(&mut |atom| put(atom, &self.instead));
+            self.take_twins(&mut stm.op);
             self.inside(&mut stm.op);
             self.take_alike(&mut stm);
             if !self.is_seen(&stm) {
@@ -90,6 +91,16 @@ impl Sharing<'_> {
             self.hand_out(at, made, &mut stms);
         }
         Block { params: block.params, stms, results }
+    }
+
+    /// Hands the rows of an array to an operator once.
+    fn take_twins(&mut self, op: &mut Op) {
+        let (Op::Map { arrays, body, .. } | Op::Redomap { arrays, map: body, .. }) = op else { return };
+        for k in 1..arrays.len() {
+            if let Some(first) = arrays[..k].iter().position(|array| *array == arrays[k]) {
+                self.instead.insert(body.params[k], Atom::Var(body.params[first]));
+            }
+        }
     }
 
     /// Goes through the blocks of a statement: branches with what earlier ones made that were taken with them.

@@ -15,14 +15,16 @@ use super::ir::*;
 use super::prefixes::keep_used_prefixes;
 use super::simplify::simplify;
 use super::substitute::{Items, substitute};
+use super::views::view_wholes;
 use galopvm_base::{IdVec, TypedId};
 use galopvm_bytecode::ValueType;
 
-/// Interchanges what combines rows, fuses maps and reductions wherever that keeps what the program does, and leaves scans the
+/// Interchanges what combines rows, sees what maps only look at as a whole, fuses maps and reductions wherever that keeps what the program does, and leaves scans the
 /// prefixes that somebody uses.
 pub fn fuse(program: &mut Program) {
     interchange(program);
     for fun in program.funs.iter_mut() {
+        view_wholes(fun);
         let mut uses = vec![0; fun.vars.len()];
         count(&fun.body, &mut uses);
         let mut fuser = Fuser { vars: &mut fun.vars, uses };

@@ -29,6 +29,7 @@ mod structure;
 mod substitute;
 mod sums;
 mod value;
+mod views;
 mod watch;
 
 pub use build::{build, build_expression};

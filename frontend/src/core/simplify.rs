@@ -1,4 +1,5 @@
-//! Dead code: statements whose values nobody uses and that cannot end the program, and what loops carry for nobody.
+//! Dead code: statements whose values nobody uses and that cannot end the program, what loops carry and operators combine for
+//! nobody, and rows that operators hand to nobody.
 //! Afterwards variables are numbered densely, in order of definition.
 
 use super::ir::*;
@@ -67,6 +68,7 @@ impl Sweep<'_> {
             for inner in stm.op.blocks_mut() {
                 self.block(inner);
             }
+            self.drop_rows(&mut stm.op);
             stm.op.atoms(&mut |a| self.mark(a));
             kept.push(stm);
         }
@@ -74,13 +76,39 @@ impl Sweep<'_> {
         block.stms = kept;
     }
 
-    /// Drops those results of a branch, map or loop that nobody uses.
+    /// Drops those results of a branch, map, reduction or loop that nobody uses.
     fn drop_results(&self, stm: &mut Stm) {
         match stm.op {
             Op::If { .. } | Op::Map { .. } => self.drop_made(stm),
             Op::For { .. } | Op::While { .. } => self.drop_carried(stm),
+            Op::Redomap { .. } => self.drop_combined(stm),
             _ => {}
         }
+    }
+
+    /// Drops the rows of arrays that nobody looks at; the first stay where none are left.
+    fn drop_rows(&self, op: &mut Op) {
+        let (Op::Map { arrays, body, .. } | Op::Redomap { arrays, map: body, .. }) = op else { return };
+        let mut live: Vec<bool> = body.params.iter().map(|param| self.used[param.index()]).collect();
+        if !live.contains(&true) {
+            live.iter_mut().take(1).for_each(|first| *first = true);
+        }
+        retain(arrays, &live);
+        retain(&mut body.params, &live);
+    }
+
+    /// Drops what a reduction combines only for itself.
+    fn drop_combined(&self, stm: &mut Stm) {
+        let live = self.live_results(stm);
+        let Op::Redomap { neutral, map, op, .. } = &mut stm.op else { return };
+        retain(&mut stm.defs, &live);
+        retain(neutral, &live);
+        retain(&mut map.results, &live);
+        retain(&mut op.results, &live);
+        let mut items = op.params.split_off(live.len());
+        retain(&mut op.params, &live);
+        retain(&mut items, &live);
+        op.params.append(&mut items);
     }
 
     fn drop_made(&self, stm: &mut Stm) {
@@ -117,7 +145,7 @@ impl Sweep<'_> {
         }
     }
 
-    /// Which results a branch, map or loop that stays has to make.
+    /// Which results a branch, map, reduction or loop that stays has to make.
     fn live_results(&self, stm: &Stm) -> Vec<bool> {
         let mut live: Vec<bool> = stm.defs.iter().map(|v| self.used[v.index()]).collect();
         self.carry(&stm.op, &mut live);
@@ -129,17 +157,22 @@ impl Sweep<'_> {
         live
     }
 
-    /// Adds what the rounds of a loop need to make what is live.
+    /// Adds what the rounds of a loop, or the steps of a reduction, need to make what is live.
     fn carry(&self, op: &Op, live: &mut [bool]) {
         let (cond, body, counters) = match op {
             Op::For { body, .. } => (None, body, 1),
             Op::While { cond, body, .. } => (Some(cond), body, 0),
+            Op::Redomap { op, .. } => (None, op, 0),
             _ => return,
         };
         while live.contains(&false) {
             let mut used = Sweep { used: vec![false; self.used.len()], sure: self.sure };
             used.see(body, live);
-            let mut next: Vec<bool> = body.params[counters..].iter().map(|p| used.used[p.index()]).collect();
+            let mut next = vec![false; live.len()];
+            // A step has two parameters for each result, what was combined before and the next item.
+            for (k, param) in body.params[counters..].iter().enumerate() {
+                next[k % live.len()] |= used.used[param.index()];
+            }
             if let Some(cond) = cond {
                 let mut used = Sweep { used: vec![false; self.used.len()], sure: self.sure };
                 used.see(cond, &[true]);
@@ -161,7 +194,9 @@ impl Sweep<'_> {
                 continue;
             }
             let live = match stm.op {
-                Op::If { .. } | Op::Map { .. } | Op::For { .. } | Op::While { .. } => self.live_results(stm),
+                Op::If { .. } | Op::Map { .. } | Op::Redomap { .. } | Op::For { .. } | Op::While { .. } => {
+                    self.live_results(stm)
+                }
                 _ => Vec::new(),
             };
             self.see_parts(&stm.op, &live);
