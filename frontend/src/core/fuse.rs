@@ -19,8 +19,8 @@ use super::views::view_wholes;
 use galopvm_base::{IdVec, TypedId};
 use galopvm_bytecode::ValueType;
 
-/// Interchanges what combines rows, sees what maps only look at as a whole, fuses maps and reductions wherever that keeps what the program does, and leaves scans the
-/// prefixes that somebody uses.
+/// Interchanges what combines rows, takes maps that only look at rows for views, fuses maps and reductions wherever that keeps
+/// what the program does, and leaves scans the prefixes that somebody uses.
 pub fn fuse(program: &mut Program) {
     interchange(program);
     for fun in program.funs.iter_mut() {

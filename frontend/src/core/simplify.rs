@@ -81,7 +81,7 @@ impl Sweep<'_> {
         match stm.op {
             Op::If { .. } | Op::Map { .. } => self.drop_made(stm),
             Op::For { .. } | Op::While { .. } => self.drop_carried(stm),
-            Op::Redomap { .. } => self.drop_combined(stm),
+            Op::Reduce { .. } | Op::Redomap { .. } => self.drop_combined(stm),
             _ => {}
         }
     }
@@ -100,10 +100,19 @@ impl Sweep<'_> {
     /// Drops what a reduction combines only for itself.
     fn drop_combined(&self, stm: &mut Stm) {
         let live = self.live_results(stm);
-        let Op::Redomap { neutral, map, op, .. } = &mut stm.op else { return };
+        let (neutral, op) = match &mut stm.op {
+            Op::Reduce { neutral, arrays, body, .. } => {
+                retain(arrays, &live);
+                (neutral, body)
+            }
+            Op::Redomap { neutral, map, op, .. } => {
+                retain(&mut map.results, &live);
+                (neutral, op)
+            }
+            _ => return,
+        };
         retain(&mut stm.defs, &live);
         retain(neutral, &live);
-        retain(&mut map.results, &live);
         retain(&mut op.results, &live);
         let mut items = op.params.split_off(live.len());
         retain(&mut op.params, &live);
@@ -162,7 +171,7 @@ impl Sweep<'_> {
         let (cond, body, counters) = match op {
             Op::For { body, .. } => (None, body, 1),
             Op::While { cond, body, .. } => (Some(cond), body, 0),
-            Op::Redomap { op, .. } => (None, op, 0),
+            Op::Reduce { body: op, .. } | Op::Redomap { op, .. } => (None, op, 0),
             _ => return,
         };
         while live.contains(&false) {
@@ -194,9 +203,12 @@ impl Sweep<'_> {
                 continue;
             }
             let live = match stm.op {
-                Op::If { .. } | Op::Map { .. } | Op::Redomap { .. } | Op::For { .. } | Op::While { .. } => {
-                    self.live_results(stm)
-                }
+                Op::If { .. }
+                | Op::Map { .. }
+                | Op::Reduce { .. }
+                | Op::Redomap { .. }
+                | Op::For { .. }
+                | Op::While { .. } => self.live_results(stm),
                 _ => Vec::new(),
             };
             self.see_parts(&stm.op, &live);

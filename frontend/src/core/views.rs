@@ -7,7 +7,7 @@
 //!
 //! Invariants:
 //! - What the view of a row can fail at, the view of the whole fails at, too; of no rows neither does.
-//! - Extents are known outside of the map.
+//! - Every statement of the map is such a view, so extents come from outside of it.
 
 use super::ir::*;
 use super::simplify::simplify;
@@ -50,6 +50,7 @@ fn view_of(stm: &Stm, vars: &mut IdVec<Var, ValueType>) -> Option<Vec<Stm>> {
     if body.results != [Atom::Var(*last)] {
         return None;
     }
+    // Variables are made only when all of it is known to be views.
     let mut seen = *row;
     for inner in &body.stms {
         wider(&inner.op, (seen, *array), *width)?;
