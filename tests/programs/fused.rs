@@ -4,6 +4,7 @@ use crate::sequences;
 use crate::support::{WithoutScans, array};
 use galopvm::{Program, Switch, Switches, Value};
 use galopvm_base::{ElemType, Scalar};
+use galopvm_bytecode::text::parse;
 use galopvm_jit::X86Backend;
 use galopvm_kir::{Backend, Machine, Reference};
 use galopvm_runtime::{Event, Kernels, Options, Session, Tier, Tiering, TraceSink};
@@ -143,11 +144,14 @@ fn generated_sequences_do_not_depend_on_fusion() {
 
 /// What is fused when a program of one array of integers runs, and how many kernels that makes.
 fn fusions(text: &str, n: i64) -> (Vec<String>, u64) {
-    let program = Program::from_source("fused.fut", text).unwrap_or_else(|e| panic!("{e}"));
+    fusions_of(&Program::from_source("fused.fut", text).unwrap_or_else(|e| panic!("{e}")), n, text)
+}
+
+fn fusions_of(program: &Program, n: i64, text: &str) -> (Vec<String>, u64) {
     let call = |session: &Session| vec![ints(session, &[n], &mut Random::new(1))];
-    let expected = seen(&program, &plain(), &[&call]).outcomes;
+    let expected = seen(program, &plain(), &[&call]).outcomes;
     let ways = ways();
-    let found = seen(&program, &ways[0], &[&call]);
+    let found = seen(program, &ways[0], &[&call]);
     assert_eq!(found.outcomes, expected, "{text}");
     (found.fused, found.launches)
 }
@@ -291,10 +295,35 @@ fn what_a_histogram_or_scatter_reads_is_not_made() {
 
 #[test]
 fn what_an_operator_ignores_is_there_for_it() {
-    let text = "entry main (as: []i64): (i64, []i64) =
-                  let (bs, cs) = unzip (map (\\a -> (a * 3, a + 1)) as)
-                  in (i64.sum bs, map2 (\\a _ -> a - 1) as (reverse cs))";
-    let (fused, _) = fusions(text, 1000);
+    // The front end hands no rows over that are ignored; bytecode may.
+    let text = "module
+        entry \"main\" @0 (\"as\" : \"[n]i64\") -> (\"i64\", \"[n]i64\")
+        fn @0 \"main\" (r0 : []i64) -> (i64, []i64)
+        b0 ():
+          r1 : i64 = dim r0 0
+          r2 : []i64, r3 : []i64 = map r1 (r0) b1
+          r4 : i64 = const 0i64
+          r5 : i64 = reduce r1 (r4!) (r2!) b2
+          r6 : []i64 = reverse r3! 0
+          r7 : []i64 = map r1! (r0!, r6!) b3
+          => (r5!, r7!)
+        b1 (r8 : i64):
+          r9 : i64 = const 3i64
+          r10 : i64 = op2 mul i64 r8 r9!
+          r11 : i64 = const 1i64
+          r12 : i64 = op2 add i64 r8! r11!
+          => (r10!, r12!)
+        b2 (r13 : i64, r14 : i64):
+          r15 : i64 = op2 add i64 r13! r14!
+          => (r15!)
+        b3 (r16 : i64, r17 : i64):
+          r18 : i64 = const 1i64
+          r19 : i64 = op2 sub i64 r16! r18!
+          => (r19!)
+        ";
+    let module = parse(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let program = Program::from_module("ignored", module).unwrap_or_else(|e| panic!("{e}\n{text}"));
+    let (fused, _) = fusions_of(&program, 1000, text);
     assert!(!fused.is_empty());
 }
 
