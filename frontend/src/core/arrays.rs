@@ -162,6 +162,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                     SliceDim::Range(..) => known.push(None),
                 }
             }
+            known.extend((dims.len() as u32..b.fun.type_of(part).rank as u32).map(|d| b.fun.known(part, d)));
             let result = b.fun.emit(Op::Slice { array: var, dims: dims.to_vec() }, ty);
             b.know_all(result, &known);
             result

@@ -10,7 +10,7 @@
 use super::common::share;
 use super::emit::{FunState, Within};
 use super::ir::*;
-use super::simplify::{Sure, simplify_sure};
+use super::simplify::simplify;
 use super::value::*;
 use crate::names::{GlobalId, ViewId};
 use crate::syntax::ast::*;
@@ -339,11 +339,12 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
     /// Closes the function being built.
     pub(super) fn close_fun(&mut self, name: &str, results: Vec<Atom>) -> Fun {
         let types = results.iter().map(|a| self.fun.type_of(*a)).collect();
-        let body = self.fun.end(results);
-        let FunState { vars, sure, .. } = std::mem::take(&mut self.fun);
+        let mut body = self.fun.end(results);
+        self.fun.tell_sure(&mut body);
+        let FunState { vars, .. } = std::mem::take(&mut self.fun);
         let mut fun = Fun { name: name.to_string(), vars, results: types, body };
         share(&mut fun);
-        simplify_sure(&mut fun, Sure::Some(&sure));
+        simplify(&mut fun);
         fun
     }
 

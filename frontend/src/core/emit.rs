@@ -3,7 +3,7 @@
 
 use super::elements::Known;
 use super::ir::*;
-use super::simplify::{Sure, prune};
+use super::simplify::{mark_sure, prune};
 use galopvm_base::{ElemType, IdVec, Scalar, ScalarOp, Span, TypedId, scalar};
 use galopvm_bytecode::ValueType;
 use std::collections::{HashMap, HashSet};
@@ -178,8 +178,14 @@ impl FunState {
     /// Closes the innermost block, which a derivation made: what nobody needs of it is dropped.
     pub fn end_derived(&mut self, results: Vec<Atom>) -> Block {
         let mut block = self.end(results);
-        prune(&mut block, self.vars.len(), Sure::Some(&self.sure));
+        self.tell_sure(&mut block);
+        prune(&mut block, self.vars.len());
         block
+    }
+
+    /// Tells the statements of a block which of them are known not to end the program.
+    pub fn tell_sure(&self, block: &mut Block) {
+        mark_sure(block, &|stm| stm.defs.iter().any(|def| self.sure.contains(def)));
     }
 
     /// Sets all but the outermost block aside, so that statements go to the function's beginning.
@@ -222,7 +228,7 @@ impl FunState {
         }
         let origin = self.origin();
         if let Some(open) = self.open.get_mut(target) {
-            open.stms.push(Stm { defs, op, origin });
+            open.stms.push(Stm::new(defs, op, origin));
         }
         atoms
     }
@@ -276,7 +282,9 @@ impl FunState {
         let target = self.target(&op);
         let turned = if let Op::Permute { array, perm } = &op { Some((*array, perm.clone())) } else { None };
         let elements = self.elements_of(&op);
+        let is_sure = self.is_sure(&op);
         let atom = self.push_into(target, op, &[ty])[0];
+        self.sure.extend(atom.var().filter(|_| is_sure));
         self.elements.extend(atom.var().zip(elements));
         if let (Some(key), Some(open)) = (key, self.open.get_mut(target)) {
             open.known.insert(key, atom);
@@ -285,6 +293,45 @@ impl FunState {
             self.know_turned(target, array, &perm, atom);
         }
         atom
+    }
+
+    /// Whether a statement cannot end the program: as many copies or numbers as an array has elements, elements at indices that number
+    /// those of an array, as a map's rows are numbered, parts between constants, and other shapes with as many elements.
+    fn is_sure(&mut self, op: &Op) -> bool {
+        match op {
+            Op::Replicate { count, .. } | Op::Iota { count, .. } => self.is_natural(*count),
+            Op::Index { array, index } => index
+                .iter()
+                .enumerate()
+                .all(|(d, at)| self.is_inside(*at, self.known(Atom::Var(*array), d as u32))),
+            Op::Slice { array, dims } => dims.iter().enumerate().all(|(d, dim)| {
+                let extent = self.known(Atom::Var(*array), d as u32);
+                match dim {
+                    SliceDim::At(at) => self.is_inside(*at, extent),
+                    SliceDim::Range(None, None, None) => true,
+                    SliceDim::Range(from, to, step) => step.is_none() && is_part(*from, *to, extent),
+                }
+            }),
+            Op::Reshape { array, shape } => self.has_as_many(*array, shape),
+            _ => false,
+        }
+    }
+
+    /// Whether a number is known to be the index of an element where there are so many.
+    fn is_inside(&self, at: Atom, extent: Option<Atom>) -> bool {
+        let Some(extent) = extent else { return false };
+        match (at.constant(), extent.constant()) {
+            (Some(at), Some(extent)) => (0..extent.as_i64()).contains(&at.as_i64()),
+            _ => self.below.get(&at) == Some(&extent),
+        }
+    }
+
+    /// Whether an array is known to have as many elements as a shape, and that to be one.
+    fn has_as_many(&mut self, array: Var, shape: &[Atom]) -> bool {
+        let own: Option<Vec<Atom>> = self.known_shape(Atom::Var(array)).into_iter().collect();
+        let Some(own) = own else { return false };
+        let is_shape = shape.len() == 1 || shape.iter().all(|extent| self.is_natural(*extent));
+        is_shape && self.count(&own) == self.count(shape)
     }
 
     /// Remembers the extents of a view where it stands, which may be outside of the current block: those of its array that are known
@@ -377,6 +424,12 @@ impl FunState {
     /// Remembers that an i64 is not negative.
     pub fn natural(&mut self, atom: Atom) {
         self.naturals.insert(atom);
+    }
+
+    /// Remembers that a number counts up to a bound.
+    pub fn number_below(&mut self, atom: Atom, bound: Atom) {
+        self.natural(atom);
+        self.below.insert(atom, bound);
     }
 
     /// Whether an i64 is known not to be negative.
@@ -533,4 +586,13 @@ fn simplify(op: ScalarOp, ty: ElemType, args: &[Atom]) -> Option<Atom> {
         ScalarOp::Ne | ScalarOp::Lt | ScalarOp::Gt if a == b => Some(Atom::bool(false)),
         _ => None,
     }
+}
+
+/// Whether constants are the ends of a part of so many elements.
+fn is_part(from: Option<Atom>, to: Option<Atom>, extent: Option<Atom>) -> bool {
+    let number = |atom: Atom| atom.constant().map(Scalar::as_i64);
+    let extent = extent.and_then(number);
+    let from = from.map_or(Some(0), number);
+    let to = to.map_or(extent, number);
+    matches!((from, to, extent), (Some(from), Some(to), Some(extent)) if 0 <= from && from <= to && to <= extent)
 }

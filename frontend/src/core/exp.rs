@@ -624,7 +624,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
 /// True if a statement cannot fail and costs no more than a branch.
 fn is_cheap(stm: &Stm) -> bool {
     match stm.op.as_scalar() {
-        Some((op, ..)) => stm.op.is_pure() && op.info().precision == Precision::Exact,
+        Some((op, ..)) => stm.is_pure() && op.info().precision == Precision::Exact,
         None => matches!(stm.op, Op::Convert { .. } | Op::Dim { .. }),
     }
 }

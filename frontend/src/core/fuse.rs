@@ -10,8 +10,10 @@
 //!   reduction does.
 
 use super::common::share;
+use super::hoist::hoist;
 use super::interchange::interchange;
 use super::ir::*;
+use super::loop_inside::loop_inside;
 use super::prefixes::keep_used_prefixes;
 use super::simplify::simplify;
 use super::substitute::{Items, substitute};
@@ -19,20 +21,36 @@ use super::views::view_wholes;
 use galopvm_base::{IdVec, TypedId};
 use galopvm_bytecode::ValueType;
 
+/// The most rows of a reduction that is part of a map as if it was written out.
+const MOST_WRITTEN_OUT: i64 = 16;
+
 /// Interchanges what combines rows, takes maps that only look at rows for views, fuses maps and reductions wherever that keeps
 /// what the program does, and leaves scans the prefixes that somebody uses.
 pub fn fuse(program: &mut Program) {
     interchange(program);
     for fun in program.funs.iter_mut() {
+        hoist(fun);
         view_wholes(fun);
-        let mut uses = vec![0; fun.vars.len()];
-        count(&fun.body, &mut uses);
-        let mut fuser = Fuser { vars: &mut fun.vars, uses };
-        if fuser.block(&mut fun.body) {
-            share(fun);
-            simplify(fun);
+        fuse_in(fun);
+        if loop_inside(fun) {
+            fuse_in(fun);
         }
         keep_used_prefixes(fun);
+    }
+}
+
+fn fuse_in(fun: &mut Fun) {
+    let mut uses = vec![0; fun.vars.len()];
+    count(&fun.body, &mut uses);
+    let mut fuser = Fuser { vars: &mut fun.vars, uses };
+    let before = fuser.vars.len();
+    let changed = fuser.block(&mut fun.body);
+    if changed {
+        share(fun);
+    }
+    // Variables of an attempt that came to nothing go as well.
+    if changed || fun.vars.len() > before {
+        simplify(fun);
     }
 }
 
@@ -50,15 +68,15 @@ pub(super) fn count(block: &Block, uses: &mut [u32]) {
     }
 }
 
-struct Fuser<'f> {
-    vars: &'f mut IdVec<Var, ValueType>,
+pub(super) struct Fuser<'f> {
+    pub vars: &'f mut IdVec<Var, ValueType>,
     /// Uses of the function's variables. Those made here are only used where they are made.
-    uses: Vec<u32>,
+    pub uses: Vec<u32>,
 }
 
 impl Fuser<'_> {
     /// Fuses in a block and the blocks below it; true if something changed.
-    fn block(&mut self, block: &mut Block) -> bool {
+    pub fn block(&mut self, block: &mut Block) -> bool {
         let mut changed = false;
         for inner in block.stms.iter_mut().flat_map(|stm| stm.op.blocks_mut()) {
             changed |= self.block(inner);
@@ -72,6 +90,10 @@ impl Fuser<'_> {
                 reduction.op = self.absorb(reduction.op.clone(), map);
                 changed = true;
             }
+            while let Some(place) = self.absorb_nest(block, at) {
+                at = place;
+                changed = true;
+            }
             at += 1;
         }
         changed
@@ -79,32 +101,35 @@ impl Fuser<'_> {
 
     /// The last map that can become part of the last of these statements.
     fn producer(&self, stms: &[Stm]) -> Option<usize> {
-        let (last, before) = stms.split_last()?;
         let (Op::Reduce { width, arrays, .. }
         | Op::Redomap { width, arrays, .. }
-        | Op::Map { width, arrays, .. }) = &last.op
+        | Op::Map { width, arrays, .. }) = &stms.last()?.op
         else {
             return None;
         };
-        let loops = matches!(last.op, Op::Map { .. });
+        let is_map = matches!(stms.last()?.op, Op::Map { .. });
         // What a `redomap` combines are scalars.
-        if matches!(last.op, Op::Reduce { .. }) && arrays.iter().any(|a| self.vars[*a].rank != 1) {
+        if matches!(stms.last()?.op, Op::Reduce { .. }) && arrays.iter().any(|a| self.vars[*a].rank != 1) {
             return None;
         }
+        self.last_before(stms, &|stm| {
+            matches!(&stm.op, Op::Map { width: own, body, .. }
+                if own == width && self.feeds_only(&stm.defs, arrays) && is_flat(body, is_map))
+        })
+    }
+
+    /// The last of these statements but one that can be executed together with the last one, and is such a statement.
+    pub fn last_before(&self, stms: &[Stm], is_wanted: &dyn Fn(&Stm) -> bool) -> Option<usize> {
+        let (_, before) = stms.split_last()?;
         let mut traps = false;
         for (k, stm) in before.iter().enumerate().rev() {
-            if let Op::Map { width: own, body, .. } = &stm.op
-                && own == width
-                && self.feeds_only(&stm.defs, arrays)
-                && is_flat(body, loops)
-                && (!traps || stm.op.is_pure())
-            {
+            if is_wanted(stm) && (!traps || stm.is_pure()) {
                 return Some(k);
             }
             if changes(&stm.op) {
                 return None;
             }
-            traps |= !stm.op.is_pure();
+            traps |= !stm.is_pure();
         }
         None
     }
@@ -114,12 +139,17 @@ impl Fuser<'_> {
         defs.iter().any(|def| arrays.contains(def))
             && defs.iter().all(|def| {
                 let here = arrays.iter().filter(|a| *a == def).count();
-                self.vars[*def].rank == 1 && self.uses[def.index()] as usize == here
+                self.vars[*def].rank == 1 && self.uses_of(*def) == here
             })
     }
 
+    /// How often a variable is used; often, if it was made here.
+    pub fn uses_of(&self, var: Var) -> usize {
+        self.uses.get(var.index()).map_or(usize::MAX, |uses| *uses as usize)
+    }
+
     /// The reduction with the map that makes what it reads as part of it.
-    fn absorb(&mut self, reduction: Op, producer: Stm) -> Op {
+    pub fn absorb(&mut self, reduction: Op, producer: Stm) -> Op {
         let Op::Map { arrays: mut inputs, body: mut map, .. } = producer.op else { return reduction };
         if let Op::Map { width, arrays, body } = reduction {
             self.join(&producer.defs, &mut inputs, &mut map, arrays, body);
@@ -163,8 +193,8 @@ impl Fuser<'_> {
     }
 }
 
-/// True if a block is scalar arithmetic, views and branches, or also loops.
-fn is_flat(block: &Block, loops: bool) -> bool {
+/// True if a block is scalar arithmetic, views and branches, or also loops and short reductions.
+pub(super) fn is_flat(block: &Block, loops: bool) -> bool {
     block.stms.iter().all(|stm| match &stm.op {
         Op::Op1 { .. }
         | Op::Op2 { .. }
@@ -179,6 +209,10 @@ fn is_flat(block: &Block, loops: bool) -> bool {
         Op::If { then: yes, otherwise: no, .. } => is_flat(yes, loops) && is_flat(no, loops),
         Op::For { body, .. } => loops && is_flat(body, loops),
         Op::While { cond, body, .. } => loops && is_flat(cond, loops) && is_flat(body, loops),
+        Op::Reduce { width, body, .. } => loops && is_short(*width) && is_flat(body, loops),
+        Op::Redomap { width, map, op, .. } => {
+            loops && is_short(*width) && is_flat(map, loops) && is_flat(op, loops)
+        }
         Op::Const { .. }
         | Op::Call { .. }
         | Op::Fail { .. }
@@ -197,9 +231,7 @@ fn is_flat(block: &Block, loops: bool) -> bool {
         | Op::FlatIndex { .. }
         | Op::FlatUpdate { .. }
         | Op::Map { .. }
-        | Op::Reduce { .. }
         | Op::Scan { .. }
-        | Op::Redomap { .. }
         | Op::Scatter { .. }
         | Op::Hist { .. }
         | Op::Filter { .. }
@@ -209,8 +241,13 @@ fn is_flat(block: &Block, loops: bool) -> bool {
     })
 }
 
+/// Whether something has so few rows that it is written out for each of them.
+pub(super) fn is_short(width: Atom) -> bool {
+    width.constant().is_some_and(|width| width.as_i64() <= MOST_WRITTEN_OUT)
+}
+
 /// True if a statement updates an array, or calls what may do so.
-fn changes(op: &Op) -> bool {
+pub(super) fn changes(op: &Op) -> bool {
     matches!(
         op,
         Op::Update { .. }

@@ -105,7 +105,7 @@ impl Interchange<'_> {
         let mut is_row_used = row.var().is_some_and(|var| body.params.contains(&var));
         visit(inner, &mut |atom| is_row_used |= atom.var().is_some_and(|var| body.params.contains(&var)));
         let neutral: Option<Vec<Var>> = neutral.iter().map(|atom| atom.var()).collect();
-        if !gives_rows || is_row_used || !stm.op.is_pure() || items.len() != arrays.len() {
+        if !gives_rows || is_row_used || !stm.is_pure() || items.len() != arrays.len() {
             return None;
         }
         Some(Rows {
@@ -144,7 +144,7 @@ impl Interchange<'_> {
         for array in &arrays {
             let ty = self.vars[*array];
             let turned = self.vars.push(ty);
-            stms.push(Stm { defs: vec![turned], op: turn(*array, ty), origin });
+            stms.push(Stm::new(vec![turned], turn(*array, ty), origin));
             lines.push(each(self, turned, &mut columns));
         }
         // The elements of rows come in the order of the operator's parameters, each once.
@@ -182,19 +182,15 @@ impl Interchange<'_> {
             false => Op::Reduce { width: count, neutral, arrays, body: inner },
         };
         columns.results = results.iter().map(|var| Atom::Var(*var)).collect();
-        columns.stms.push(Stm { defs: results, op, origin });
+        columns.stms.push(Stm::new(results, op, origin));
         if !is_scan {
-            stms.push(Stm {
-                defs: stm.defs.clone(),
-                op: Op::Map { width, arrays: over, body: columns },
-                origin,
-            });
+            stms.push(Stm::new(stm.defs.clone(), Op::Map { width, arrays: over, body: columns }, origin));
             return stms;
         }
         let turned: Vec<Var> = stm.defs.iter().map(|def| self.vars.push(self.vars[*def])).collect();
-        stms.push(Stm { defs: turned.clone(), op: Op::Map { width, arrays: over, body: columns }, origin });
+        stms.push(Stm::new(turned.clone(), Op::Map { width, arrays: over, body: columns }, origin));
         for (def, turned) in stm.defs.iter().zip(turned) {
-            stms.push(Stm { defs: vec![*def], op: turn(turned, self.vars[*def]), origin });
+            stms.push(Stm::new(vec![*def], turn(turned, self.vars[*def]), origin));
         }
         stms
     }

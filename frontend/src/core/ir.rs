@@ -83,6 +83,21 @@ pub struct Stm {
     pub op: Op,
     /// Where it comes from.
     pub origin: Origin,
+    /// It cannot end the program, though such statements can: something that is executed before it would have.
+    pub sure: bool,
+}
+
+impl Stm {
+    /// A statement of which no more is known than it says.
+    pub fn new(defs: Vec<Var>, op: Op, origin: Origin) -> Stm {
+        Stm { defs, op, origin, sure: false }
+    }
+
+    /// True if the statement only makes values: it may be dropped when nobody uses them. What can end the
+    /// program with an error stays.
+    pub fn is_pure(&self) -> bool {
+        self.sure || self.op.is_pure_if(&|stm| stm.sure)
+    }
 }
 
 /// Statements and the values they lead to.
@@ -321,14 +336,13 @@ impl Op {
         first.and_then(Atom::var)
     }
 
-    /// True if the statement only makes values: it may be dropped when nobody uses them. What can end the
-    /// program with an error stays.
+    /// True if statements that say this only make values, whatever was executed before them.
     pub fn is_pure(&self) -> bool {
         self.is_pure_if(&|_| false)
     }
 
     /// As `is_pure`, where of some statements it is known that they cannot end the program.
-    pub fn is_pure_if(&self, is_sure: &dyn Fn(&Stm) -> bool) -> bool {
+    fn is_pure_if(&self, is_sure: &dyn Fn(&Stm) -> bool) -> bool {
         match self.opcode().row().effect {
             Effect::Pure | Effect::Alloc => true,
             Effect::Seen => false,

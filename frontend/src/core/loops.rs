@@ -36,12 +36,12 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let turns = Turns { exp, pat, structure: &structure, types: structure.types() };
         let op = match form {
             LoopForm::While(condition) => {
-                let cond = self.turn(&turns, ctx, false, &mut |b, scope, _| {
+                let cond = self.turn(&turns, ctx, None, &mut |b, scope, _| {
                     let value = b.eval(condition, scope)?;
                     Ok(vec![b.atom(&value, condition.at.span)?])
                 })?;
                 let body =
-                    self.turn(&turns, ctx, false, &mut |b, scope, _| Ok(b.eval(body, scope)?.parts()))?;
+                    self.turn(&turns, ctx, None, &mut |b, scope, _| Ok(b.eval(body, scope)?.parts()))?;
                 Op::While { init: init.parts(), cond, body }
             }
             LoopForm::For(name, bound) => {
@@ -49,7 +49,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
                 let given = self.atom(&value, bound.at.span)?;
                 let elem = self.fun.type_of(given).elem;
                 let bound = self.fun.convert(elem, ElemType::I64, given);
-                let body = self.turn(&turns, ctx, true, &mut |b, scope, i| {
+                let body = self.turn(&turns, ctx, Some(bound), &mut |b, scope, i| {
                     let i = b.fun.convert(ElemType::I64, elem, i);
                     scope.bind(name.at.id, Value::Atom(i));
                     Ok(b.eval(body, scope)?.parts())
@@ -60,7 +60,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             LoopForm::ForIn(element, Exp { kind: ExpKind::Range { first, second, kind, last }, .. }) => {
                 let ends = RangeEnds { first, second: *second, kind: *kind, last };
                 let range = self.range_numbers(ends, ctx)?;
-                let body = self.turn(&turns, ctx, true, &mut |b, scope, i| {
+                let body = self.turn(&turns, ctx, Some(range.count), &mut |b, scope, i| {
                     let number = b.range_number(&range, i);
                     b.bind(scope, element, &Value::Atom(number))?;
                     Ok(b.eval(body, scope)?.parts())
@@ -70,7 +70,7 @@ impl<'a> Builder<'_, 'a, '_, '_> {
             LoopForm::ForIn(element, array) => {
                 let array = self.eval(array, ctx)?;
                 let bound = self.length(&array, span)?;
-                let body = self.turn(&turns, ctx, true, &mut |b, scope, i| {
+                let body = self.turn(&turns, ctx, Some(bound), &mut |b, scope, i| {
                     let row = b.index(&array, &[SliceDim::At(i)], span)?;
                     b.bind(scope, element, &row)?;
                     Ok(b.eval(body, scope)?.parts())
@@ -97,21 +97,21 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         self.know_sizes_except(ctx, &ty, value, &changing);
     }
 
-    /// A block over the carried values, perhaps with a counter in front.
+    /// A block over the carried values, perhaps with a counter in front, which is below this bound.
     fn turn(
         &mut self,
         turns: &Turns<'_, 'a>,
         ctx: &Context<'a>,
-        counted: bool,
+        bound: Option<Atom>,
         inner: &mut Turn<'_, Self, Context<'a>>,
     ) -> Built<Block> {
-        let counter = counted.then_some(ValueType::scalar(ElemType::I64));
+        let counter = bound.map(|_| ValueType::scalar(ElemType::I64));
         let all: Vec<ValueType> = counter.into_iter().chain(turns.types.iter().copied()).collect();
         let params = self.fun.begin_repeated(&all);
-        if counted {
-            self.fun.natural(params[0]);
+        if let Some(bound) = bound {
+            self.fun.number_below(params[0], bound);
         }
-        let value = turns.structure.fill(&mut params[usize::from(counted)..].iter().copied());
+        let value = turns.structure.fill(&mut params[counter.iter().len()..].iter().copied());
         self.know_invariant(turns.exp, ctx, &value);
         let mut scope = ctx.inner();
         self.bind_found(turns.pat.at.id, &scope, &value);

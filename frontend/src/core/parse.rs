@@ -217,8 +217,9 @@ impl<'a> Reader<'a> {
             if !defs.is_empty() {
                 self.expect("=")?;
             }
+            let sure = self.accept("sure");
             let op = self.op(depth)?;
-            stms.push(Stm { defs, op, origin: Origin::default() });
+            stms.push(Stm { defs, op, origin: Origin::default(), sure });
         }
         let results = self.atoms()?;
         self.expect("}")?;

@@ -59,6 +59,7 @@ fn block(out: &mut String, fun: &Fun, block_: &Block, indent: usize) {
             out.push_str(&defs.join(", "));
             out.push_str(" = ");
         }
+        out.push_str(if stm.sure { "sure " } else { "" });
         op(out, fun, &stm.op, indent + 1);
         out.push('\n');
     }

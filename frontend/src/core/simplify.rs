@@ -5,55 +5,46 @@
 use super::ir::*;
 use galopvm_base::{IdVec, TypedId};
 use galopvm_bytecode::ValueType;
-use std::collections::HashSet;
 
 /// Removes dead statements and renumbers the variables.
 pub fn simplify(fun: &mut Fun) {
-    simplify_sure(fun, Sure::None);
-}
-
-/// As `simplify`, where it is known that some statements do not end the program.
-pub(super) fn simplify_sure(fun: &mut Fun, sure: Sure<'_>) {
-    prune(&mut fun.body, fun.vars.len(), sure);
+    prune(&mut fun.body, fun.vars.len());
     renumber(fun);
 }
 
 /// Removes dead statements of a block that uses variables below this number.
-pub(super) fn prune(block: &mut Block, vars: usize, sure: Sure<'_>) {
-    Sweep { used: vec![false; vars], sure }.block(block);
+pub(super) fn prune(block: &mut Block, vars: usize) {
+    Sweep { used: vec![false; vars] }.block(block);
 }
 
-/// Statements that are known not to end the program, though such statements can: what they do was done before.
-#[derive(Clone, Copy)]
-pub(super) enum Sure<'s> {
-    /// No statement.
-    None,
-    /// Those that define these variables.
-    Some(&'s HashSet<Var>),
-    /// All statements.
-    All,
+/// As `prune`, where what the statements do was done before: they do not end the program.
+pub(super) fn prune_sure(block: &mut Block, vars: usize) {
+    mark_sure(block, &|stm| !speaks(&stm.op));
+    prune(block, vars);
 }
 
-struct Sweep<'s> {
+/// Whether a statement shows something, or has a message of its own for what it finds wrong, or one inside of it does.
+fn speaks(op: &Op) -> bool {
+    matches!(op, Op::Trace { .. } | Op::Assert { .. })
+        || op.blocks().into_iter().any(|block| block.stms.iter().any(|stm| speaks(&stm.op)))
+}
+
+/// Remembers of statements in a block that they cannot end the program, though such statements can.
+pub(super) fn mark_sure(block: &mut Block, is_sure: &dyn Fn(&Stm) -> bool) {
+    for stm in &mut block.stms {
+        stm.op.blocks_mut().into_iter().for_each(|inner| mark_sure(inner, is_sure));
+        stm.sure = stm.sure || (!stm.op.is_pure() && is_sure(stm));
+    }
+}
+
+struct Sweep {
     /// The variables that what was seen so far uses.
     used: Vec<bool>,
-    sure: Sure<'s>,
 }
 
-impl Sweep<'_> {
-    fn can_go(&self, stm: &Stm) -> bool {
-        match self.sure {
-            Sure::None => stm.op.is_pure(),
-            Sure::Some(vars) => {
-                let is_sure = |stm: &Stm| stm.defs.iter().any(|def| vars.contains(def));
-                stm.op.is_pure_if(&is_sure) || is_sure(stm)
-            }
-            Sure::All => stm.op.is_pure() || !matches!(stm.op, Op::Trace { .. } | Op::Assert { .. }),
-        }
-    }
-
+impl Sweep {
     fn is_live(&self, stm: &Stm) -> bool {
-        stm.defs.iter().any(|v| self.used[v.index()]) || !self.can_go(stm)
+        stm.defs.iter().any(|v| self.used[v.index()]) || !stm.is_pure()
     }
 
     /// Drops dead statements of a block, last first, and marks what the others use.
@@ -76,13 +67,11 @@ impl Sweep<'_> {
         block.stms = kept;
     }
 
-    /// Drops those results of a branch, map, reduction or loop that nobody uses.
+    /// Drops those results of a branch, map, reduction or loop that nobody uses, and what is only combined or carried for them.
     fn drop_results(&self, stm: &mut Stm) {
-        match stm.op {
-            Op::If { .. } | Op::Map { .. } => self.drop_made(stm),
-            Op::For { .. } | Op::While { .. } => self.drop_carried(stm),
-            Op::Reduce { .. } | Op::Redomap { .. } => self.drop_combined(stm),
-            _ => {}
+        if has_separate_results(&stm.op) {
+            let live = self.live_results(stm);
+            keep_results(stm, &live);
         }
     }
 
@@ -93,65 +82,7 @@ impl Sweep<'_> {
         if !live.contains(&true) {
             live.iter_mut().take(1).for_each(|first| *first = true);
         }
-        retain(arrays, &live);
-        retain(&mut body.params, &live);
-    }
-
-    /// Drops what a reduction combines only for itself.
-    fn drop_combined(&self, stm: &mut Stm) {
-        let live = self.live_results(stm);
-        let (neutral, op) = match &mut stm.op {
-            Op::Reduce { neutral, arrays, body, .. } => {
-                retain(arrays, &live);
-                (neutral, body)
-            }
-            Op::Redomap { neutral, map, op, .. } => {
-                retain(&mut map.results, &live);
-                (neutral, op)
-            }
-            _ => return,
-        };
-        retain(&mut stm.defs, &live);
-        retain(neutral, &live);
-        retain(&mut op.results, &live);
-        let mut items = op.params.split_off(live.len());
-        retain(&mut op.params, &live);
-        retain(&mut items, &live);
-        op.params.append(&mut items);
-    }
-
-    fn drop_made(&self, stm: &mut Stm) {
-        let live = self.live_results(stm);
-        retain(&mut stm.defs, &live);
-        for block in stm.op.blocks_mut() {
-            retain(&mut block.results, &live);
-        }
-    }
-
-    /// Drops what a loop carries only to make more of itself.
-    fn drop_carried(&self, stm: &mut Stm) {
-        let live = self.live_results(stm);
-        if !live.contains(&false) {
-            return;
-        }
-        retain(&mut stm.defs, &live);
-        match &mut stm.op {
-            Op::For { init, body, .. } => {
-                retain(init, &live);
-                retain(&mut body.results, &live);
-                let counter = body.params.first().copied();
-                let mut params = body.params.split_off(counter.iter().len());
-                retain(&mut params, &live);
-                body.params.extend(params);
-            }
-            Op::While { init, cond, body } => {
-                retain(init, &live);
-                retain(&mut body.results, &live);
-                retain(&mut body.params, &live);
-                retain(&mut cond.params, &live);
-            }
-            _ => {}
-        }
+        keep_rows(arrays, body, &live);
     }
 
     /// Which results a branch, map, reduction or loop that stays has to make.
@@ -175,7 +106,7 @@ impl Sweep<'_> {
             _ => return,
         };
         while live.contains(&false) {
-            let mut used = Sweep { used: vec![false; self.used.len()], sure: self.sure };
+            let mut used = Sweep { used: vec![false; self.used.len()] };
             used.see(body, live);
             let mut next = vec![false; live.len()];
             // A step has two parameters for each result, what was combined before and the next item.
@@ -183,7 +114,7 @@ impl Sweep<'_> {
                 next[k % live.len()] |= used.used[param.index()];
             }
             if let Some(cond) = cond {
-                let mut used = Sweep { used: vec![false; self.used.len()], sure: self.sure };
+                let mut used = Sweep { used: vec![false; self.used.len()] };
                 used.see(cond, &[true]);
                 next.iter_mut().zip(&cond.params).for_each(|(next, p)| *next |= used.used[p.index()]);
             }
@@ -202,15 +133,7 @@ impl Sweep<'_> {
             if !self.is_live(stm) {
                 continue;
             }
-            let live = match stm.op {
-                Op::If { .. }
-                | Op::Map { .. }
-                | Op::Reduce { .. }
-                | Op::Redomap { .. }
-                | Op::For { .. }
-                | Op::While { .. } => self.live_results(stm),
-                _ => Vec::new(),
-            };
+            let live = if has_separate_results(&stm.op) { self.live_results(stm) } else { Vec::new() };
             self.see_parts(&stm.op, &live);
         }
     }
@@ -229,8 +152,12 @@ impl Sweep<'_> {
         };
         let dead = carried.iter().zip(live).filter(|(_, live)| !**live);
         let mut dead: Vec<Atom> = dead.map(|(init, _)| *init).collect();
-        // What a loop begins with may be used by it for something else as well.
-        op.atoms(&mut |atom| match dead.iter().position(|init| *init == atom) {
+        if let Op::Map { arrays, body, .. } | Op::Redomap { arrays, map: body, .. } = op {
+            let rows = arrays.iter().zip(&body.params).filter(|(_, row)| !self.used[row.index()]);
+            dead.extend(rows.map(|(array, _)| Atom::Var(*array)));
+        }
+        // What a loop begins with, or an operator goes over, may be used by it for something else as well.
+        op.atoms(&mut |atom| match dead.iter().position(|unused| *unused == atom) {
             Some(at) => drop(dead.swap_remove(at)),
             None => self.mark(atom),
         });
@@ -241,6 +168,71 @@ impl Sweep<'_> {
             self.used[var.index()] = true;
         }
     }
+}
+
+/// Whether some results of a statement may be dropped without the others.
+fn has_separate_results(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::If { .. }
+            | Op::Map { .. }
+            | Op::Reduce { .. }
+            | Op::Redomap { .. }
+            | Op::For { .. }
+            | Op::While { .. }
+    )
+}
+
+/// Keeps the results of a branch, operator or loop that are live, with what is combined or carried for them: what they need of the
+/// others, they have to be told as live themselves.
+pub(super) fn keep_results(stm: &mut Stm, live: &[bool]) {
+    retain(&mut stm.defs, live);
+    match &mut stm.op {
+        Op::If { then, otherwise, .. } => {
+            retain(&mut then.results, live);
+            retain(&mut otherwise.results, live);
+        }
+        Op::Map { body, .. } => retain(&mut body.results, live),
+        Op::For { init, body, .. } => {
+            retain(init, live);
+            retain(&mut body.results, live);
+            let counter = body.params.first().copied();
+            let mut carried = body.params.split_off(counter.iter().len());
+            retain(&mut carried, live);
+            body.params.extend(carried);
+        }
+        Op::While { init, cond, body } => {
+            retain(init, live);
+            retain(&mut body.results, live);
+            retain(&mut body.params, live);
+            retain(&mut cond.params, live);
+        }
+        Op::Reduce { neutral, arrays, body, .. } | Op::Scan { neutral, arrays, body, .. } => {
+            retain(arrays, live);
+            keep_combined(neutral, body, live);
+        }
+        Op::Redomap { neutral, map, op, .. } => {
+            retain(&mut map.results, live);
+            keep_combined(neutral, op, live);
+        }
+        _ => {}
+    }
+}
+
+/// Keeps what is live of what an operator combines.
+fn keep_combined(neutral: &mut Vec<Atom>, op: &mut Block, live: &[bool]) {
+    retain(neutral, live);
+    retain(&mut op.results, live);
+    let mut items = op.params.split_off(live.len());
+    retain(&mut op.params, live);
+    retain(&mut items, live);
+    op.params.append(&mut items);
+}
+
+/// Keeps the rows that are live of what an operator goes over.
+pub(super) fn keep_rows(arrays: &mut Vec<Var>, body: &mut Block, live: &[bool]) {
+    retain(arrays, live);
+    retain(&mut body.params, live);
 }
 
 /// Keeps the items that are live.

@@ -73,15 +73,24 @@ impl<'a> Builder<'_, 'a, '_, '_> {
         let vars = self.array_vars(arrays, span)?;
         let row = self.structure_of(arrays, span)?.row();
         let shapes: Vec<Vec<Option<Atom>>> = arrays.parts().into_iter().map(|a| self.row_shape(a)).collect();
+        let over = arrays.parts();
         let OperatorBlock { mut block, structure, shapes } =
-            self.operator_block(function, &[row], &shapes, span)?;
+            self.operator_body(&[row], &shapes, span, &mut |b, args| {
+                let rows = args.iter().flat_map(Value::parts).zip(&over);
+                for (number, _) in
+                    rows.filter(|(_, array)| b.fun.counters.contains(array)).collect::<Vec<_>>()
+                {
+                    b.fun.number_below(number, width);
+                }
+                b.apply(function.clone(), args, span)
+            })?;
         let structure = structure.array_of();
         let mut parts: Vec<Option<Atom>> = Vec::new();
         for (result, ty) in block.results.iter().zip(structure.types()) {
             parts.push(self.without_map(*result, &block, &vars, width, ty));
         }
         let mut left: Vec<usize> = (0..parts.len()).filter(|k| parts[*k].is_none()).collect();
-        if left.is_empty() && block.stms.iter().any(|stm| !stm.op.is_pure()) {
+        if left.is_empty() && block.stms.iter().any(|stm| !stm.is_pure()) {
             // What can end the program stays, with a result that nobody reads.
             left.push(0);
         }

@@ -65,7 +65,7 @@ fn view_of(stm: &Stm, vars: &mut IdVec<Var, ValueType>) -> Option<Vec<Stm>> {
             true => *def,
             false => vars.push(ValueType { rank: vars[row].rank + 1, ..vars[row] }),
         };
-        views.push(Stm { defs: vec![whole], op, origin: inner.origin });
+        views.push(Stm::new(vec![whole], op, inner.origin));
     }
     Some(views)
 }

@@ -34,5 +34,5 @@ fn look_at(vars: &IdVec<Var, ValueType>, stm: &Stm) -> Option<Stm> {
     stm.op.atoms(&mut |operand| values.push(operand));
     let (form, purpose) = (Form::Value(0), Purpose::Nan.number());
     let op = Op::Trace { label: String::new(), form, purpose, values };
-    Some(Stm { defs: Vec::new(), op, origin: stm.origin })
+    Some(Stm::new(Vec::new(), op, stm.origin))
 }

@@ -2,8 +2,8 @@
 //! rows at a time.
 //!
 //! Lanes across rows have arrays of their own, so that what a row makes on its way is there once for each lane, whether there is
-//! a row for it or not. As long as all of these fit into the second-level cache that costs nothing. Where they do not, and there
-//! are too few rows for launches to count, the operators of a row have enough elements for lanes and threads.
+//! a row for it or not. As long as all of these fit into the second-level cache that costs nothing. Where they do not, and rows
+//! are few and long enough for launches not to count, the operators of a row have enough elements for lanes and threads.
 
 use crate::index::table;
 use crate::numbers::Numbers;
@@ -20,6 +20,10 @@ const SHARE: u64 = 64;
 /// One of so many operations of a row may be outside of such operators: there it has no lanes then.
 const MOSTLY: u64 = 4;
 
+/// An operator that is launched by itself takes as long as so many times the operations that are worth threads, even if it has little
+/// to do: seen for rows of thirty operators, of which one has all the work.
+const LAUNCH: u64 = 4;
+
 /// What rows make on their way, found statement by statement.
 struct Row<'a> {
     region: &'a CheckedRegion,
@@ -31,6 +35,8 @@ struct Row<'a> {
     axes: Vec<VarId>,
     /// The bytes of its arrays.
     bytes: u64,
+    /// How many operators and loops it has.
+    operators: u64,
 }
 
 /// Why the rows of a region's kernel should come one after the other, operator by operator; nothing if they should not.
@@ -52,6 +58,7 @@ pub fn few_long_rows(region: &CheckedRegion, observed: &Observed, machine: &Mach
         long: (machine.thread_grain / SHARE).max(1),
         axes: Vec::new(),
         bytes: 0,
+        operators: 0,
     };
     row.body(body, &body.results);
     let all = axes.first().map_or(0, |axis| work.inside(axis.var));
@@ -61,8 +68,8 @@ pub fn few_long_rows(region: &CheckedRegion, observed: &Observed, machine: &Mach
     let lanes = machine.vectors.lanes as u64;
     let bytes = row.bytes.saturating_mul(lanes);
     let is_large = lanes > 1 && bytes > machine.l2_bytes as u64;
-    // What is worth threads is worth launches.
-    let is_long = all / count >= machine.thread_grain && all.saturating_sub(in_operators) <= all / MOSTLY;
+    let launches = row.operators.max(1).saturating_mul(machine.thread_grain * LAUNCH);
+    let is_long = all / count >= launches && all.saturating_sub(in_operators) <= all / MOSTLY;
     (is_large && is_long).then(|| {
         format!(
             "{count} rows, each of which has operators of its own: {lanes} lanes across them would have {bytes} bytes of arrays"
@@ -92,6 +99,16 @@ impl Row<'_> {
     /// result lies where that goes.
     fn body(&mut self, body: &Body, results: &[Exp]) {
         for stm in &body.stms {
+            let is_operator = matches!(
+                stm.rhs,
+                Rhs::Kernel { .. }
+                    | Rhs::Scan { .. }
+                    | Rhs::Reduce { .. }
+                    | Rhs::For { .. }
+                    | Rhs::While { .. }
+                    | Rhs::Scatter { .. }
+            );
+            self.operators += u64::from(is_operator);
             match &stm.rhs {
                 Rhs::Kernel { axes, .. } => {
                     self.operator(axes);

@@ -4,7 +4,7 @@
 
 use super::super::emit::FunState;
 use super::super::ir::*;
-use super::super::simplify::{Sure, prune};
+use super::super::simplify::prune_sure;
 use galopvm_base::{ElemType, Scalar, ScalarOp};
 use galopvm_bytecode::ValueType;
 
@@ -245,7 +245,7 @@ impl FunState {
     /// Closes a block none of whose statements can fail: what nobody uses of it is dropped.
     pub fn end_sure(&mut self, results: Vec<Atom>) -> Block {
         let mut block = self.end(results);
-        prune(&mut block, self.vars.len(), Sure::All);
+        prune_sure(&mut block, self.vars.len());
         block
     }
 

@@ -6,6 +6,7 @@ use super::super::ir::*;
 use super::code::{arrays_of, zero};
 use super::scalar::{Point, depends};
 use super::{Derive, Derived, activity};
+use galopvm_base::TypedId;
 use galopvm_bytecode::{ValueType, not_on_arrays};
 
 impl Derive<'_> {
@@ -105,7 +106,13 @@ impl Derive<'_> {
         let tangent = match op {
             Op::Call { .. } => return self.refuse(stm, "a function that calls itself"),
             Op::Map { .. } | Op::Redomap { .. } => return self.refuse(stm, "this operator"),
-            op => self.fun.emit(op, ty),
+            op => {
+                let made = self.fun.vars.len();
+                let tangent = self.fun.emit(op, ty);
+                // The value was made of arrays of the same extents at the same indices.
+                self.fun.sure.extend(tangent.var().filter(|var| var.index() >= made));
+                tangent
+            }
         };
         for (d, extent) in known.iter().enumerate() {
             extent.iter().for_each(|extent| self.fun.know(tangent, d as u32, *extent));
@@ -179,17 +186,24 @@ impl Derive<'_> {
     fn forward_pairs(&mut self, stm: &Stm) -> Derived<bool> {
         self.stand_at(stm);
         let wanted: Vec<bool> = stm.defs.iter().map(|def| self.activity.var(*def)).collect();
+        if let Op::Map { width, arrays, body } = &stm.op {
+            self.forward_map(stm, (*width, arrays, body), &wanted)?;
+            return Ok(true);
+        }
         let op = match &stm.op {
             Op::If { cond, then, otherwise } => Op::If {
                 cond: self.value(*cond),
                 then: self.dual(then, 0, &wanted, false)?,
                 otherwise: self.dual(otherwise, 0, &wanted, false)?,
             },
-            Op::For { bound, init, body } => Op::For {
-                bound: self.value(*bound),
-                init: self.with_tangents(init, &wanted),
-                body: self.dual(body, 0, &wanted, true)?,
-            },
+            Op::For { bound, init, body } => {
+                let (bound, init) = (self.value(*bound), self.with_tangents(init, &wanted));
+                self.begin_dual(body, 0, true);
+                let counter = self.fun.params().first().copied();
+                counter.into_iter().for_each(|counter| self.fun.number_below(counter, bound));
+                let results = self.dual_results(body, &wanted)?;
+                Op::For { bound, init, body: self.fun.end(results) }
+            }
             Op::While { init, cond, body } => {
                 let init = self.with_tangents(init, &wanted);
                 Op::While {
@@ -198,11 +212,6 @@ impl Derive<'_> {
                     body: self.dual(body, 0, &wanted, true)?,
                 }
             }
-            Op::Map { width, arrays, body } => Op::Map {
-                width: self.value(*width),
-                arrays: self.active_arrays(arrays),
-                body: self.dual(body, 0, &wanted, true)?,
-            },
             Op::Reduce { width, neutral, arrays, body } => Op::Reduce {
                 width: self.value(*width),
                 neutral: self.with_tangents(neutral, &wanted),
@@ -259,8 +268,31 @@ impl Derive<'_> {
         Ok(true)
     }
 
+    /// A map with tangents, whose rows have the extents that those of its arrays have.
+    fn forward_map(
+        &mut self,
+        stm: &Stm,
+        (width, arrays, body): (Atom, &[Var], &Block),
+        wanted: &[bool],
+    ) -> Derived<()> {
+        let (width, arrays) = (self.value(width), self.active_arrays(arrays));
+        let shapes: Vec<Vec<Option<Atom>>> =
+            arrays.iter().map(|array| self.fun.known_shape(Atom::Var(*array))).collect();
+        self.begin_dual(body, 0, true);
+        for ((param, array), shape) in self.fun.params().into_iter().zip(&arrays).zip(&shapes) {
+            self.know_row(param, *array, shape, width);
+        }
+        let results = self.dual_results(body, wanted)?;
+        let shapes: Vec<Vec<Option<Atom>>> = results.iter().map(|a| self.fun.known_shape(*a)).collect();
+        let body = self.fun.end(results);
+        self.stand_at(stm);
+        let atoms = self.emit_pairs(stm, Op::Map { width, arrays, body }, wanted);
+        self.know_rows(&atoms, width, shapes);
+        Ok(())
+    }
+
     /// Emits a statement with tangents of the active results behind all results.
-    fn emit_pairs(&mut self, stm: &Stm, op: Op, wanted: &[bool]) {
+    fn emit_pairs(&mut self, stm: &Stm, op: Op, wanted: &[bool]) -> Vec<Atom> {
         let mut types = self.types(&stm.defs);
         let active: Vec<Var> = chosen(&stm.defs, wanted);
         types.extend(self.types(&active));
@@ -268,6 +300,7 @@ impl Derive<'_> {
         let (values, tangents) = atoms.split_at(stm.defs.len());
         self.bind(&stm.defs, values);
         self.tangents.extend(active.into_iter().zip(tangents.iter().copied()));
+        atoms
     }
 
     /// Operands, then the tangents of those that are wanted.
@@ -293,6 +326,18 @@ impl Derive<'_> {
     /// A block with tangents: behind its first parameters, which are a group of their own, come the tangents of the active
     /// ones among them, behind the others those of the others; behind its results the tangents that are wanted.
     fn dual(&mut self, block: &Block, first: usize, wanted: &[bool], repeated: bool) -> Derived<Block> {
+        self.begin_dual(block, first, repeated);
+        let results = self.dual_results(block, wanted)?;
+        Ok(self.fun.end(results))
+    }
+
+    fn dual_results(&mut self, block: &Block, wanted: &[bool]) -> Derived<Vec<Atom>> {
+        self.forward_stms(&block.stms)?;
+        Ok(self.with_tangents(&block.results, wanted))
+    }
+
+    /// Opens a block with tangents.
+    fn begin_dual(&mut self, block: &Block, first: usize, repeated: bool) {
         let (one, two) = block.params.split_at(first);
         let mut types: Vec<ValueType> = Vec::new();
         let mut order: Vec<(Var, bool)> = Vec::new();
@@ -311,9 +356,6 @@ impl Derive<'_> {
                 self.values.insert(var, atom);
             }
         }
-        self.forward_stms(&block.stms)?;
-        let results = self.with_tangents(&block.results, wanted);
-        Ok(self.fun.end(results))
     }
 }
 

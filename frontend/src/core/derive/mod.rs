@@ -173,7 +173,6 @@ impl<'f> Derive<'f> {
                 };
                 self.bind(&stm.defs, &atoms);
                 self.know_results(&stm.op, &atoms);
-                self.know_sure(&stm.op, &atoms);
             }
         }
     }
@@ -186,10 +185,7 @@ impl<'f> Derive<'f> {
             arrays.iter().map(|array| self.fun.known_shape(Atom::Var(*array))).collect();
         let params = self.fun.begin_repeated(&rows);
         for ((param, array), shape) in params.iter().zip(&arrays).zip(&shapes) {
-            self.know_some(*param, shape.get(1..).unwrap_or(&[]), 0);
-            if self.fun.counters.contains(&Atom::Var(*array)) {
-                self.fun.below.insert(*param, width);
-            }
+            self.know_row(*param, *array, shape, width);
         }
         self.bind(&body.params, &params);
         self.copy_stms(&body.stms);
@@ -197,13 +193,26 @@ impl<'f> Derive<'f> {
         let shapes: Vec<Vec<Option<Atom>>> = results.iter().map(|a| self.fun.known_shape(*a)).collect();
         let body = self.fun.end(results);
         let atoms = self.fun.emit_all(Op::Map { width, arrays, body }, types);
+        self.know_rows(&atoms, width, shapes);
+        atoms
+    }
+
+    /// What is known of a map's parameter: the extents of its array's rows, and of a number that it counts rows.
+    fn know_row(&mut self, param: Atom, array: Var, shape: &[Option<Atom>], width: Atom) {
+        self.know_some(param, shape.get(1..).unwrap_or(&[]), 0);
+        if self.fun.counters.contains(&Atom::Var(array)) {
+            self.fun.number_below(param, width);
+        }
+    }
+
+    /// What is known of a map's results, from the extents of their rows.
+    fn know_rows(&mut self, atoms: &[Atom], width: Atom, shapes: Vec<Vec<Option<Atom>>>) {
         for (atom, shape) in atoms.iter().zip(shapes) {
             let shape: Vec<Option<Atom>> =
                 shape.into_iter().map(|extent| extent.filter(|e| self.fun.visible(*e))).collect();
             self.fun.know(*atom, 0, width);
             self.know_some(*atom, &shape, 1);
         }
-        atoms
     }
 
     /// Remembers the extents of an array's dimensions, from one on, that are known.
@@ -258,34 +267,6 @@ impl<'f> Derive<'f> {
         }
     }
 
-    /// Which statements cannot fail: as many copies or numbers as an array has elements, elements at indices that number
-    /// those of an array, as a map's rows are numbered, and other shapes with as many elements.
-    fn know_sure(&mut self, op: &Op, results: &[Atom]) {
-        let is_sure = match op {
-            Op::Replicate { count, .. } | Op::Iota { count, .. } => self.fun.is_natural(self.value(*count)),
-            Op::Index { array, index } => {
-                let array = self.value(Atom::Var(*array));
-                index.iter().enumerate().all(|(d, at)| {
-                    let below = self.fun.below.get(&self.value(*at)).copied();
-                    below.is_some() && below == self.fun.known(array, d as u32)
-                })
-            }
-            Op::Reshape { array, shape } => self.has_as_many(*array, shape),
-            _ => false,
-        };
-        if is_sure {
-            self.fun.sure.extend(results.iter().filter_map(|atom| atom.var()));
-        }
-    }
-
-    /// Whether an array is known to have as many elements as a shape, and that to be one.
-    fn has_as_many(&mut self, array: Var, shape: &[Atom]) -> bool {
-        let own: Option<Vec<Atom>> = self.fun.known_shape(self.value(Atom::Var(array))).into_iter().collect();
-        let (Some(own), shape) = (own, self.all_values(shape)) else { return false };
-        let is_shape = shape.len() == 1 || shape.iter().all(|extent| self.fun.is_natural(*extent));
-        is_shape && self.fun.count(&own) == self.fun.count(&shape)
-    }
-
     /// A value has the extents of an array, or of its elements at so many indices.
     fn know_like(&mut self, value: Atom, array: Var, depth: usize) {
         let shape = self.fun.known_shape(self.value(Atom::Var(array)));
@@ -308,8 +289,9 @@ impl<'f> Derive<'f> {
     /// A statement with what stands for its operands, and blocks with fresh variables.
     fn copy_op(&mut self, op: &Op) -> Op {
         let repeated = !matches!(op, Op::If { .. });
+        let bound = if let Op::For { bound, .. } = op { Some(self.value(*bound)) } else { None };
         let mut copies: Vec<Block> =
-            op.blocks().into_iter().map(|block| self.copy_block(block, repeated)).collect();
+            op.blocks().into_iter().map(|block| self.copy_block(block, repeated, bound)).collect();
         let mut op = op.clone();
         op.atoms_mut(&mut |atom| *atom = self.value(*atom));
         for (block, copy) in op.blocks_mut().into_iter().zip(copies.drain(..)) {
@@ -318,9 +300,15 @@ impl<'f> Derive<'f> {
         op
     }
 
-    fn copy_block(&mut self, block: &Block, repeated: bool) -> Block {
+    /// A block with fresh variables; one with a bound has a counter in front.
+    fn copy_block(&mut self, block: &Block, repeated: bool, bound: Option<Atom>) -> Block {
         let types = self.types(&block.params);
         let params = if repeated { self.fun.begin_repeated(&types) } else { self.fun.begin(&types) };
+        params
+            .first()
+            .zip(bound)
+            .into_iter()
+            .for_each(|(counter, bound)| self.fun.number_below(*counter, bound));
         self.bind(&block.params, &params);
         self.copy_stms(&block.stms);
         let results = self.all_values(&block.results);

@@ -150,7 +150,7 @@ impl Derive<'_> {
         let defs: Vec<Var> = of.types.iter().map(|ty| self.fun.var(*ty)).collect();
         self.fun.levels.extend(defs.iter().map(|def| (*def, 1)));
         let op = Op::For { bound, init: init.to_vec(), body };
-        stms.push(Stm { defs: defs.clone(), op, origin: of.stm.origin });
+        stms.push(Stm::new(defs.clone(), op, of.stm.origin));
         activity::vars(&defs)
     }
 
@@ -163,7 +163,7 @@ impl Derive<'_> {
             return body;
         }
         let op = Op::scalar(ScalarOp::Add, ElemType::I64, &[first, Atom::Var(number)]);
-        body.stms.insert(0, Stm { defs: vec![counter], op, origin: of.stm.origin });
+        body.stms.insert(0, Stm::new(vec![counter], op, of.stm.origin));
         body
     }
 
@@ -171,7 +171,7 @@ impl Derive<'_> {
     fn write(&mut self, of: &Loop<'_>, op: ScalarOp, args: [Atom; 2], stms: &mut Vec<Stm>) -> Atom {
         let var = self.fun.var(NUMBER);
         let op = Op::scalar(op, ElemType::I64, &args);
-        stms.push(Stm { defs: vec![var], op, origin: of.stm.origin });
+        stms.push(Stm::new(vec![var], op, of.stm.origin));
         Atom::Var(var)
     }
 }

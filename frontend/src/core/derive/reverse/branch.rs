@@ -1,7 +1,7 @@
 //! Branches on the way back: the same one is taken, and leaves what it adds to the adjoints of variables outside.
 
 use super::super::super::ir::*;
-use super::super::super::simplify::{Sure, prune};
+use super::super::super::simplify::prune_sure;
 use super::super::code::zero;
 use super::super::{Derive, Derived};
 use super::adjoint::{Adjoint, Part};
@@ -28,7 +28,7 @@ impl Derive<'_> {
         let [(mut then, _), (mut otherwise, _)] = gone;
         let types: Vec<_> = then.results.iter().map(|a| self.fun.type_of(*a)).collect();
         for block in [&mut then, &mut otherwise] {
-            prune(block, self.fun.vars.len(), Sure::All);
+            prune_sure(block, self.fun.vars.len());
         }
         let mut atoms = match types.is_empty() {
             true => Vec::new(),

@@ -295,7 +295,7 @@ impl Derive<'_> {
     fn before_each(&mut self, fold: &Fold<'_>, width: Atom, rows: &[Atom], flipped: bool) -> Vec<Atom> {
         let n = rows.len();
         let neutral = self.all_values(fold.neutral);
-        let mut body = self.copy_block(fold.body, true);
+        let mut body = self.copy_block(fold.body, true, None);
         if flipped {
             body.params.rotate_left(n);
         }
@@ -422,13 +422,13 @@ impl Derive<'_> {
         let made: Vec<Var> = stm.defs.iter().map(|def| self.row_of_array(*def)).collect();
         let map = Block {
             params: [neutral, rows].concat(),
-            stms: vec![Stm { defs: made.clone(), op, origin: stm.origin }],
+            stms: vec![Stm::new(made.clone(), op, stm.origin)],
             results: activity::vars(&made),
         };
         let arrays: Vec<Var> = fold.neutral.iter().filter_map(|n| n.var()).chain(turned).collect();
         let defs: Vec<Var> = stm.defs.iter().map(|def| self.fun.var(self.fun.vars[*def])).collect();
         let op = Op::Map { width: *columns, arrays, body: map };
-        stms.push(Stm { defs: defs.clone(), op, origin: stm.origin });
+        stms.push(Stm::new(defs.clone(), op, stm.origin));
         let results = match fold.is_scan {
             true => defs.iter().map(|def| self.turned(*def, &mut stms)).collect(),
             false => defs,
@@ -442,7 +442,7 @@ impl Derive<'_> {
         let view = self.fun.var(ty);
         let mut perm: Vec<u32> = (0..ty.rank as u32).collect();
         perm.swap(0, 1);
-        stms.push(Stm { defs: vec![view], op: Op::Permute { array, perm }, origin: Origin::default() });
+        stms.push(Stm::new(vec![view], Op::Permute { array, perm }, Origin::default()));
         view
     }
 
@@ -463,7 +463,7 @@ impl Derive<'_> {
         let n = fold.arrays.len();
         let counter = self.counter();
         let (before, items) = fold.body.params.split_at(n);
-        let at = |op| move |defs: Vec<Var>| Stm { defs, op, origin: stm.origin };
+        let at = |op| move |defs: Vec<Var>| Stm::new(defs, op, stm.origin);
         let mut stms: Vec<Stm> = Vec::new();
         for (array, item) in fold.arrays.iter().zip(items) {
             stms.push(at(Op::Index { array: *array, index: vec![Atom::Var(counter)] })(vec![*item]));
@@ -497,7 +497,7 @@ impl Derive<'_> {
     /// An array like another, whose elements do not matter.
     fn space(&mut self, like: Var, stms: &mut Vec<Stm>) -> Var {
         let copy = self.fun.var(self.fun.vars[like]);
-        stms.push(Stm { defs: vec![copy], op: Op::Copy { array: like }, origin: Origin::default() });
+        stms.push(Stm::new(vec![copy], Op::Copy { array: like }, Origin::default()));
         copy
     }
 }

@@ -89,7 +89,7 @@ impl Derive<'_> {
             params[..own.len()].iter().map(|param| self.fun.var(self.fun.vars[*param])).collect();
         let op = Op::If { cond: is_same, then: Block { results: own, ..Block::default() }, otherwise };
         let results = activity::vars(&defs);
-        stms.push(Stm { defs, op, origin: Origin::default() });
+        stms.push(Stm::new(defs, op, Origin::default()));
         Some(Block { params, stms, results })
     }
 
@@ -105,7 +105,7 @@ impl Derive<'_> {
     /// A statement that says whether something holds of two numbers.
     fn scalar_in(&mut self, stms: &mut Vec<Stm>, op: ScalarOp, ty: ElemType, [a, b]: [Atom; 2]) -> Atom {
         let holds = self.fun.var(ValueType::scalar(ElemType::Bool));
-        stms.push(Stm { defs: vec![holds], op: Op::Op2 { op, ty, a, b }, origin: Origin::default() });
+        stms.push(Stm::new(vec![holds], Op::Op2 { op, ty, a, b }, Origin::default()));
         Atom::Var(holds)
     }
 
@@ -119,12 +119,12 @@ impl Derive<'_> {
         let width = width.unwrap_or_else(|| {
             let width = self.fun.var(ValueType::scalar(ElemType::I64));
             let op = Op::Dim { array: params[0], dim: 0 };
-            stms.push(Stm { defs: vec![width], op, origin: Origin::default() });
+            stms.push(Stm::new(vec![width], op, Origin::default()));
             Atom::Var(width)
         });
         let defs: Vec<Var> = params.iter().map(|param| self.fun.var(self.fun.vars[*param])).collect();
         let op = Op::Map { width, arrays: [&params[..], outside].concat(), body: rows };
-        stms.push(Stm { defs: defs.clone(), op, origin: Origin::default() });
+        stms.push(Stm::new(defs.clone(), op, Origin::default()));
         Block { params, stms, results: activity::vars(&defs) }
     }
 }

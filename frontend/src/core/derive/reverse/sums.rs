@@ -7,7 +7,7 @@
 //! threads do of it, is decided for it alone.
 
 use super::super::super::ir::*;
-use super::super::super::simplify::{Sure, prune};
+use super::super::super::simplify::prune_sure;
 use super::super::Derive;
 use super::super::code::arrays_of;
 use super::map::ROOM;
@@ -117,7 +117,7 @@ impl Derive<'_> {
         }
         let mut body = body.clone();
         body.results = results.iter().filter_map(|k| body.results.get(*k).copied()).collect();
-        prune(&mut body, self.fun.vars.len(), Sure::All);
+        prune_sure(&mut body, self.fun.vars.len());
         let mut found = Taken { inside: HashSet::new(), all: Vec::new() };
         found.block(&body);
         // Rows of arrays that nothing is taken of are not needed either, but a map goes over something.
