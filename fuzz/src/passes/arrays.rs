@@ -60,6 +60,10 @@ impl Writer<'_> {
                 let array = self.exp(&swapped(1));
                 format!("(map (\\{name} -> unflatten (flatten (transpose {name}))) {array})")
             }
+            (5 | 8, 3) => {
+                let array = self.exp(ty);
+                format!("(map (\\{name} -> unflatten (reverse (flatten {name}))) {array})")
+            }
             (7, _) => {
                 let by = self.leaf(&Ty::scalar(ElemType::I64));
                 format!("(rotate {by} {})", self.exp(ty))

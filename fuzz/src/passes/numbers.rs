@@ -73,11 +73,16 @@ impl Writer<'_> {
         format!("(if {condition} then {yes} else {no})")
     }
 
-    /// Two branches that are taken together, made of the same values.
+    /// Two values that are nearly the same, or two branches that are taken together, made of the same values.
     fn branches(&mut self, elem: ElemType) -> String {
         let ty = Ty::scalar(elem);
+        let first = self.exp(&ty);
+        if elem != ElemType::Bool && self.random.one_in(3) {
+            let second = self.nearly(first.clone());
+            return format!("({first} - {second})");
+        }
         let condition = self.condition();
-        let values = [self.exp(&ty), self.exp(&ty)];
+        let values = [first, self.exp(&ty)];
         let mut one = || {
             let [yes, no] = [0, 1].map(|k| values[(k + self.random.below(2)) % 2].clone());
             format!("(if {condition} then {yes} else {no})")
@@ -193,6 +198,12 @@ impl Writer<'_> {
         let array = self.exp(&Ty::scalar(elem).many(dim));
         match self.random.below(6) {
             0 if elem == ElemType::I64 => format!("(length {array})"),
+            2 => {
+                let (v, w) = (self.own_name(), self.own_name());
+                let one = Ty::scalar(elem);
+                let rows = self.map(dim, &[one.clone(), one]);
+                format!("(let ({v}, {w}) = unzip {rows} in reduce {op} {neutral} (map2 {op} {v} {w}))")
+            }
             1 => {
                 let (v, w) = (self.own_name(), self.own_name());
                 let condition = self.condition();

@@ -322,7 +322,7 @@ impl<'r> Writer<'r> {
 
     /// An expression that differs in one operation: whoever takes equal ones for one has to tell them apart. No place and no
     /// number of rounds is told by any of these words.
-    fn nearly(&mut self, text: String) -> String {
+    pub fn nearly(&mut self, text: String) -> String {
         let (word, other) = *self.random.pick(&NEAR);
         let places: Vec<usize> = text.match_indices(word).map(|(at, _)| at).collect();
         if places.is_empty() {
