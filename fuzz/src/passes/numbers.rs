@@ -76,13 +76,17 @@ impl Writer<'_> {
     /// Two values that are nearly the same, or two branches that are taken together, made of the same values.
     fn branches(&mut self, elem: ElemType) -> String {
         let ty = Ty::scalar(elem);
-        let first = self.exp(&ty);
         if elem != ElemType::Bool && self.random.one_in(3) {
+            let first = match self.random.below(3) {
+                0 => self.counted_loop(&[ty]),
+                1 => self.sum(elem),
+                _ => self.exp(&ty),
+            };
             let second = self.nearly(first.clone());
             return format!("({first} - {second})");
         }
         let condition = self.condition();
-        let values = [first, self.exp(&ty)];
+        let values = [self.exp(&ty), self.exp(&ty)];
         let mut one = || {
             let [yes, no] = [0, 1].map(|k| values[(k + self.random.below(2)) % 2].clone());
             format!("(if {condition} then {yes} else {no})")

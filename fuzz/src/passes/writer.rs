@@ -271,6 +271,9 @@ impl<'r> Writer<'r> {
             return var.name;
         }
         if !ty.is_scalar() {
+            if self.random.one_in(2) {
+                return self.numbered(ty);
+            }
             let row = self.leaf(&ty.row());
             return match ty.dims[0] {
                 dim @ 2.. if !self.random.one_in(3) => format!("[{}]", vec![row; dim - 1].join(", ")),
@@ -288,6 +291,23 @@ impl<'r> Writer<'r> {
             }
             _ => generate::literal(self.random, ty.elem),
         }
+    }
+
+    /// An array whose elements tell where they are.
+    fn numbered(&mut self, ty: &Ty) -> String {
+        let names: Vec<String> = ty.dims.iter().map(|_| self.own_name()).collect();
+        let place: Vec<String> =
+            names.iter().zip([7, 3, 1, 2]).map(|(name, by)| format!("{name} * {by}")).collect();
+        let place = place.join(" + ");
+        let mut text = match ty.elem {
+            ElemType::I64 => place,
+            ElemType::Bool => format!("({place}) % 3 == 0"),
+            elem => format!("{elem}.i64 ({place})"),
+        };
+        for (name, dim) in names.iter().zip(&ty.dims).rev() {
+            text = format!("(tabulate {} (\\{name} -> {text}))", SIZES[*dim]);
+        }
+        text
     }
 
     fn remember(&mut self, ty: &Ty, text: &str, risks: usize) {
@@ -323,11 +343,12 @@ impl<'r> Writer<'r> {
     /// An expression that differs in one operation: whoever takes equal ones for one has to tell them apart. No place and no
     /// number of rounds is told by any of these words.
     pub fn nearly(&mut self, text: String) -> String {
-        let (word, other) = *self.random.pick(&NEAR);
-        let places: Vec<usize> = text.match_indices(word).map(|(at, _)| at).collect();
-        if places.is_empty() {
+        let known: Vec<_> = NEAR.iter().filter(|(word, _)| text.contains(word)).collect();
+        if known.is_empty() {
             return text;
         }
+        let (word, other) = **self.random.pick(&known);
+        let places: Vec<usize> = text.match_indices(word).map(|(at, _)| at).collect();
         let at = *self.random.pick(&places);
         [&text[..at], other, &text[at + word.len()..]].concat()
     }
