@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Plants mistakes in the analyses, and tells for each whether the fuzzer finds it.
+"""Plants mistakes in the analyses and in the passes over core, and tells for each whether the fuzzer finds it.
 
 The mistakes are those of faults.txt. The tree is copied into a scratch folder with a target folder of its own, all of them
 are planted there, each behind a switch, and the fuzzer is built once. Then it runs `far` and `sessions` side by side, or what
@@ -29,17 +29,18 @@ TABLE = ROOT / "fuzz" / "faults.txt"
 TARGETS = ["far", "sessions"]
 # Seconds of the run without a mistake.
 SOUND = 30
-# What stands for a mistake being made, in faults.txt; the crate that is asked, and what it is asked.
+# What stands for a mistake being made, in faults.txt; the crates that are asked, of which everything else uses one, and what they
+# are asked.
 SWITCH = "FAULT"
-ASKED = "vm/lmad/src/lib.rs"
+ASKED = {"galopvm_lmad": "vm/lmad/src/lib.rs", "galopvm_base": "vm/base/src/lib.rs"}
 ASK = """
-extern crate self as galopvm_lmad;
+extern crate self as {crate};
 
 /// Whether a mistake is made in this run.
-pub fn planted(name: &str) -> bool {
+pub fn planted(name: &str) -> bool {{
     static MADE: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
     MADE.get_or_init(|| std::env::var("GALOPVM_FAULT").ok()).as_deref() == Some(name)
-}
+}}
 """
 # What the fuzzer is made of: optimised a little, in pieces that are compiled again only where they changed. The rest is
 # compiled once, as always.
@@ -99,7 +100,9 @@ def planted(text, fault):
     count = text.count(before)
     if count != 1:
         raise Unusable(f"{fault.name}: {fault.file} has this {count} times and should have it once:\n{before}")
-    return text.replace(before, after.replace(SWITCH, f'::galopvm_lmad::planted("{fault.name}")'))
+    # The front end knows nothing of views of memory.
+    crate = "galopvm_base" if fault.file.startswith("frontend/") else "galopvm_lmad"
+    return text.replace(before, after.replace(SWITCH, f'::{crate}::planted("{fault.name}")'))
 
 
 def plant(faults, scratch):
@@ -110,7 +113,8 @@ def plant(faults, scratch):
             if fault.file == file:
                 text = planted(text, fault)
         write(scratch / file, text)
-    write(scratch / ASKED, (ROOT / ASKED).read_text(encoding="utf-8") + ASK)
+    for crate, file in ASKED.items():
+        write(scratch / file, (ROOT / file).read_text(encoding="utf-8") + ASK.format(crate=crate))
 
 
 def write(path, text):
@@ -204,7 +208,7 @@ def main():
         raise Unusable(f"not in faults.txt: {', '.join(sorted(unknown))}")
     chosen = [fault for fault in all_faults if not args.names or fault.name in args.names]
     args.scratch.mkdir(parents=True, exist_ok=True)
-    copy_tree(args.scratch, {fault.file for fault in all_faults} | {ASKED})
+    copy_tree(args.scratch, {fault.file for fault in all_faults} | set(ASKED.values()))
     plant(all_faults, args.scratch)
     complaint = build(args.scratch)
     if complaint:

@@ -37,7 +37,7 @@ fuzzer=${GALOPVM_FUZZER:-${CARGO_TARGET_DIR:-$root/target}/release/galopvm-fuzz}
 cp "$fuzzer" "$dir/galopvm-fuzz" || exit 2
 fuzzer=$dir/galopvm-fuzz
 
-targets="sessions far sources values views damage"
+targets="sessions far sources values views passes damage"
 if "$fuzzer" far --guard --count 0 >/dev/null 2>&1; then
     targets="$targets far:guard sessions:guard"
 fi

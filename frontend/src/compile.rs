@@ -21,13 +21,15 @@ pub struct Options {
     pub entries: Vec<String>,
     /// Makes maps part of the reductions that read their results.
     pub fusion: bool,
+    /// Shares what is equal and drops what nobody uses, once a function is built.
+    pub simplifies: bool,
     /// Where imported files may lie.
     pub imports: Imports,
 }
 
 impl Default for Options {
     fn default() -> Options {
-        Options { entries: Vec::new(), fusion: true, imports: Imports::default() }
+        Options { entries: Vec::new(), fusion: true, simplifies: true, imports: Imports::default() }
     }
 }
 
@@ -145,7 +147,7 @@ pub fn check_with(sources: &mut Sources, file: FileId, imports: Imports) -> Chec
         if !has_errors(&diagnostics) {
             report.warnings = warnings(&checker);
             let entries = entry_points(&checker, &elaborated, &Options::default());
-            report.warnings.extend(build(&mut checker, &entries).1);
+            report.warnings.extend(build(&mut checker, &entries, true).1);
         }
         report.diagnostics = diagnostics;
         report
@@ -208,7 +210,7 @@ fn core_inner(sources: &mut Sources, file: FileId, options: &Options) -> CoreRep
     if has_errors(&diagnostics) {
         return CoreReport { program: None, diagnostics };
     }
-    let (mut program, found) = build(&mut checker, &entries);
+    let (mut program, found) = build(&mut checker, &entries, options.simplifies);
     diagnostics.append(&mut checker.names.diagnostics);
     diagnostics.extend(found);
     if options.fusion && !has_errors(&diagnostics) {

@@ -293,21 +293,29 @@ fn argument(memory: &Memory, ty: ValueType, likely: i64, random: &mut Random) ->
         .collect();
     let count = shape.iter().copied().fold(1, i64::saturating_mul).min(1 << 12);
     let shape = if count == 1 << 12 { vec![1; shape.len()] } else { shape };
-    let mut array = Value::Array(Array::fresh(memory, ty.elem, &shape).map_err(|e| e.to_string())?);
-    if let Value::Array(array) = &mut array {
-        let mut index = vec![0; shape.len()];
-        for _ in 0..shape.iter().product() {
-            array.set(memory, &index, scalar(ty.elem, random)).map_err(|e| e.to_string())?;
-            for (i, extent) in index.iter_mut().zip(&shape).rev() {
-                *i += 1;
-                if *i < *extent {
-                    break;
-                }
-                *i = 0;
+    filled(memory, ty.elem, &shape, &mut || scalar(ty.elem, random))
+}
+
+/// An array of these extents and of the elements that somebody says, one after the other.
+pub fn filled(
+    memory: &Memory,
+    elem: ElemType,
+    shape: &[i64],
+    next: &mut dyn FnMut() -> Scalar,
+) -> Result<Value, String> {
+    let mut array = Array::fresh(memory, elem, shape).map_err(|e| e.to_string())?;
+    let mut index = vec![0; shape.len()];
+    for _ in 0..shape.iter().product() {
+        array.set(memory, &index, next()).map_err(|e| e.to_string())?;
+        for (i, extent) in index.iter_mut().zip(shape).rev() {
+            *i += 1;
+            if *i < *extent {
+                break;
             }
+            *i = 0;
         }
     }
-    Ok(array)
+    Ok(Value::Array(array))
 }
 
 fn scalar(ty: ElemType, random: &mut Random) -> Scalar {

@@ -1,4 +1,4 @@
-//! Cases that look for mistakes: damaged programs and sources, values in files, sessions of several calls, pairs of views.
+//! Cases that look for mistakes: damaged programs and sources, values in files, sessions of several calls, pairs of views, passes.
 //!
 //! - `main.rs`: the cases one by one, in threads.
 //! - `corpus.rs`: the programs that damage starts from. `mutate.rs`: the damage. `case.rs`: what is done with a case,
@@ -10,6 +10,7 @@
 //! - `sources.rs`: source text with mistakes, through the front end.
 //! - `values.rs`: values in files, mostly damaged.
 //! - `views.rs`: the algebra of views against enumeration.
+//! - `passes/`: programs compiled with the passes over core and without.
 //!
 //! A case is a pure function of its number.
 #![forbid(unsafe_code)]
@@ -25,6 +26,7 @@ mod generate;
 mod given;
 mod met;
 mod mutate;
+mod passes;
 mod reduce;
 mod scribe;
 mod sessions;
@@ -46,7 +48,7 @@ use std::time::{Duration, Instant};
 /// Cases of a run that says nothing else: short enough for every change.
 const COUNT: u64 = 20_000;
 
-const USAGE: &str = "usage: galopvm-fuzz [damage | sources | values | sessions | far | views] [--program FILE] [--with FOLDER] [--backend vulkan | rough-vulkan] \
+const USAGE: &str = "usage: galopvm-fuzz [damage | sources | values | sessions | far | views | passes] [--program FILE] [--with FOLDER] [--backend vulkan | rough-vulkan] \
 [--start N] [--count N] [--seconds N] [--threads N] [--guard] [--coverage FILE]";
 
 #[global_allocator]
@@ -64,6 +66,8 @@ enum Target {
     Values,
     /// Pairs of views.
     Views,
+    /// Programs with the passes over core, and without.
+    Passes,
 }
 
 impl Target {
@@ -74,6 +78,7 @@ impl Target {
             Target::Sessions(kind) => sessions::run(*kind, number, met),
             Target::Values => values::run(number),
             Target::Views => views::run(number),
+            Target::Passes => passes::run(number),
         }
     }
 
@@ -84,6 +89,7 @@ impl Target {
             Target::Sessions(kind) => sessions::shown(kind.programs, number),
             Target::Values => values::shown(number),
             Target::Views => views::shown(number),
+            Target::Passes => passes::shown(number),
         }
     }
 }
@@ -110,6 +116,7 @@ fn arguments() -> Result<Args, String> {
         Some("far") => of_sessions(Programs::Far),
         Some("values") => Target::Values,
         Some("views") => Target::Views,
+        Some("passes") => Target::Passes,
         Some(other) => return Err(format!("{other} is not known")),
     };
     let mut args = Args { target, start: 0, count: COUNT, longest: None, threads, coverage: None };
@@ -179,7 +186,7 @@ fn main() -> ExitCode {
     galopvm_guard::tell_cases();
     let (tally, met) = cases(&args);
     met.add_all(&before);
-    if !matches!(args.target, Target::Values | Target::Views) {
+    if !matches!(args.target, Target::Values | Target::Views | Target::Passes) {
         print!("{}", met::table(&met));
     }
     if let Some(file) = &args.coverage

@@ -59,26 +59,9 @@ impl Reducer {
         found
     }
 
-    /// Leaves out runs of lines, long ones first.
     fn lines(&mut self) -> bool {
-        let mut found = false;
-        let mut run = (self.script.source.lines().count() / 2).max(1);
-        loop {
-            let mut at = 0;
-            while at < self.script.source.lines().count() {
-                let lines: Vec<&str> = self.script.source.lines().collect();
-                let end = lines.len().min(at + run);
-                let source = [&lines[..at], &lines[end..]].concat().join("\n") + "\n";
-                match self.take(Script { source, ..self.script.clone() }) {
-                    true => found = true,
-                    false => at += run,
-                }
-            }
-            if run == 1 {
-                return found;
-            }
-            run /= 2;
-        }
+        let source = self.script.source.clone();
+        without_lines(&source, &mut |source| self.take(Script { source, ..self.script.clone() }))
     }
 
     fn settings(&mut self) -> bool {
@@ -120,5 +103,27 @@ impl Reducer {
             found |= self.take(simpler);
         }
         found
+    }
+}
+
+/// Leaves out runs of lines of a text, long ones first, as long as somebody takes the rest; true if some were.
+pub fn without_lines(text: &str, take: &mut dyn FnMut(String) -> bool) -> bool {
+    let mut lines: Vec<&str> = text.lines().collect();
+    let mut found = false;
+    let mut run = (lines.len() / 2).max(1);
+    loop {
+        let mut at = 0;
+        while at < lines.len() {
+            let end = lines.len().min(at + run);
+            let rest = [&lines[..at], &lines[end..]].concat();
+            match take(rest.join("\n") + "\n") {
+                true => (lines, found) = (rest, true),
+                false => at += run,
+            }
+        }
+        if run == 1 {
+            return found;
+        }
+        run /= 2;
     }
 }

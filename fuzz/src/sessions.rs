@@ -721,7 +721,7 @@ impl Trial {
 }
 
 /// The values as text, or the kind and the text of the error, of a call that this clock was started for.
-fn outcome(
+pub fn outcome(
     result: &Result<Vec<Value>, RuntimeError>,
     clock: &Clock,
 ) -> Result<Result<String, (ErrorKind, String)>, String> {

@@ -223,7 +223,7 @@ fn kind(token: &str) -> Kind {
 }
 
 /// The text in tokens: words, runs of signs, brackets one by one, blanks.
-fn tokens(text: &str) -> Vec<&str> {
+pub fn tokens(text: &str) -> Vec<&str> {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '#' | '\'');
     let is_sign = |c: char| "+-*/%=!<>&|^:@?~$\\`".contains(c);
     let mut found = Vec::new();
@@ -243,7 +243,7 @@ fn tokens(text: &str) -> Vec<&str> {
 }
 
 /// What stands between brackets, with these.
-fn groups(all: &[&str]) -> Vec<Range<usize>> {
+pub fn groups(all: &[&str]) -> Vec<Range<usize>> {
     let (mut open, mut found) = (Vec::new(), Vec::new());
     for (at, token) in all.iter().enumerate() {
         match kind(token) {

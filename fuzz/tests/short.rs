@@ -31,6 +31,13 @@ fn sessions_of_several_calls() {
 }
 
 #[test]
+fn programs_with_passes_and_without() {
+    let told = finds_nothing("passes", "400");
+    let refused = told.split(" cases: ").nth(1).and_then(|rest| rest.split(' ').next()?.parse::<u32>().ok());
+    assert!(refused.is_some_and(|refused| refused < 20), "too many programs do not compile: {told}");
+}
+
+#[test]
 fn values_in_files() {
     finds_nothing("values", "5000");
 }

@@ -481,3 +481,25 @@ fn what_a_neutral_element_changes_is_derived_as_changed() {
         assert_eq!([found.0[1], found.0[3], found.0[5]], [1.0; 3], "{name}: elements without rows");
     }
 }
+
+/// Reductions that begin with what is derived by, or whose operators use it: they are gone through row by row.
+const BY_ROUNDS: &str = "
+def starts (b: []f64) (v: f64) = reduce (+) v b
+def least (b: []f64) (v: f64) = reduce f64.min v b
+def uses (b: []f64) (v: f64) = reduce (\\a c -> a + c + a * c * v) 0 (map (* v) b)
+def rows (b: []f64) (v: f64) = f64.sum (reduce (map2 f64.max) (replicate 2 v) (map (replicate 2) b))
+def both (f: []f64 -> f64 -> f64) (b: []f64) (v: f64) = (jvp (f b) v 1, vjp (f b) v 1)
+entry main (b: []f64) (v: f64) : [4](f64, f64) = [both starts b v, both least b v, both uses b v, both rows b v]
+";
+
+#[test]
+fn reductions_depend_on_where_they_begin() {
+    let program = Program::from_source("rounds.fut", BY_ROUNDS).unwrap_or_else(|e| panic!("{e}"));
+    let mut session = interpreter().session(&program);
+    for (v, wanted) in [(0.25, [1.0, 1.0]), (3.0, [1.0, 0.0])] {
+        let (forth, back): (Vec<f64>, Vec<f64>) =
+            session.call("main", (&[0.5, 2.0, 1.5][..], v)).expect("tangents and adjoints");
+        assert!(forth.iter().zip(&back).all(|(a, b)| (a - b).abs() < 1e-12), "{forth:?} {back:?}");
+        assert_eq!(back[..2], wanted, "of {v}");
+    }
+}

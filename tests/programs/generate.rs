@@ -98,7 +98,7 @@ fn grid(r: &mut Random) -> Program {
 }
 
 /// An operator with its neutral element that gives the same bits in any order.
-fn operator(r: &mut Random, ty: ElemType) -> (String, String) {
+pub fn operator(r: &mut Random, ty: ElemType) -> (String, String) {
     let named = |op: &str, neutral: &str| (format!("{ty}.{op}"), format!("{ty}.{neutral}"));
     match r.below(if ty.is_int() { 5 } else { 2 }) {
         0 => named("min", "highest"),
@@ -203,7 +203,8 @@ fn tuples(r: &mut Random) -> Program {
     }
 }
 
-fn literal(r: &mut Random, ty: ElemType) -> String {
+/// A number of a type, or a truth value.
+pub fn literal(r: &mut Random, ty: ElemType) -> String {
     if ty == ElemType::Bool {
         return r.one_in(2).to_string();
     }

@@ -10,7 +10,7 @@
 use super::common::share;
 use super::emit::{FunState, Within};
 use super::ir::*;
-use super::simplify::simplify;
+use super::simplify::{renumber, simplify};
 use super::value::*;
 use crate::names::{GlobalId, ViewId};
 use crate::syntax::ast::*;
@@ -63,6 +63,8 @@ pub(super) struct Builder<'b, 'a, 'n, 's> {
     /// Nodes expanded inside of parallel operators.
     pub in_operators: usize,
     pub depth: usize,
+    /// Statements of functions are shared and dropped once they are built.
+    simplifies: bool,
 }
 
 /// An entry point seen from outside.
@@ -75,11 +77,16 @@ struct Signature {
 }
 
 /// Builds the core of all entry points of a program. One whose definition core cannot say becomes a function that ends
-/// with the reason, and a warning: the others can be run.
-pub fn build(checker: &mut Checker<'_, '_, '_>, entries: &[GlobalId]) -> (Program, Vec<Diagnostic>) {
+/// with the reason, and a warning: the others can be run. Functions may stay as they were built, which is for comparisons.
+pub fn build(
+    checker: &mut Checker<'_, '_, '_>,
+    entries: &[GlobalId],
+    simplifies: bool,
+) -> (Program, Vec<Diagnostic>) {
     let mut refused: Vec<(GlobalId, Diagnostic)> = Vec::new();
     loop {
         let mut builder = Builder::new(checker);
+        builder.simplifies = simplifies;
         let mut errors = Vec::new();
         let known = refused.len();
         for id in entries {
@@ -150,6 +157,7 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
             expansions: 0,
             in_operators: 0,
             depth: 0,
+            simplifies: true,
         }
     }
 
@@ -343,8 +351,12 @@ impl<'b, 'a, 'n, 's> Builder<'b, 'a, 'n, 's> {
         self.fun.tell_sure(&mut body);
         let FunState { vars, .. } = std::mem::take(&mut self.fun);
         let mut fun = Fun { name: name.to_string(), vars, results: types, body };
-        share(&mut fun);
-        simplify(&mut fun);
+        if self.simplifies {
+            share(&mut fun);
+            simplify(&mut fun);
+        } else {
+            renumber(&mut fun);
+        }
         fun
     }
 

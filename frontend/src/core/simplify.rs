@@ -247,7 +247,8 @@ struct Renumber<'f> {
     map: Vec<Var>,
 }
 
-fn renumber(fun: &mut Fun) {
+/// Numbers the variables densely, in order of definition.
+pub(super) fn renumber(fun: &mut Fun) {
     let old = std::mem::take(&mut fun.vars);
     let map = (0..old.len()).map(Var::from_index).collect();
     let mut renumber = Renumber { old: &old, new: IdVec::new(), map };

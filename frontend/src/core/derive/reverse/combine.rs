@@ -473,9 +473,10 @@ impl Derive<'_> {
         params.extend(before);
         let mut results = fold.body.results.clone();
         let (mut init, mut outer) = (fold.neutral.to_vec(), Vec::new());
-        let mut defs: Vec<Var> = stm.defs.clone();
+        // Variables of its own: what the loop makes is not made by itself instead.
+        let mut defs: Vec<Var> = before.iter().map(|var| self.fun.var(self.fun.vars[*var])).collect();
+        let mut made = defs.clone();
         if fold.is_scan {
-            let mut last: Vec<Var> = before.iter().map(|var| self.fun.var(self.fun.vars[*var])).collect();
             for (k, def) in stm.defs.iter().enumerate() {
                 let array = fold.arrays[k];
                 init.push(Atom::Var(self.space(array, &mut outer)));
@@ -486,12 +487,12 @@ impl Derive<'_> {
                 stms.push(at(op)(vec![next]));
                 results.push(Atom::Var(next));
             }
-            last.extend(&stm.defs);
-            defs = last;
+            made = stm.defs.iter().map(|def| self.fun.var(self.fun.vars[*def])).collect();
+            defs.extend(&made);
         }
         let body = Block { params, stms, results };
         outer.push(at(Op::For { bound: fold.width, init, body })(defs));
-        Block { params: Vec::new(), stms: outer, results: activity::vars(&stm.defs) }
+        Block { params: Vec::new(), stms: outer, results: activity::vars(&made) }
     }
 
     /// An array like another, whose elements do not matter.
