@@ -2,9 +2,9 @@
 """What derivatives cost: the programs of derivatives/ and, beside each, how many times longer its derivative takes.
 
 Prints a Markdown table: the times of the program and of its derivative, and their ratio. With --futhark the same programs are
-compiled by Futhark's compiler for its backends c and multicore and stand beside it, if they compile; with --jax those that
-derivatives/peers.py writes with JAX. All take turns, so that what else the machine does falls on all alike; a time is the least of all
-runs, a median with --median. Results are compared with the first row's; it ends with an error if they differ. See README.md.
+compiled by Futhark's compiler for its backends c and multicore and stand beside it, if they compile; with --jax so do those of
+derivatives/peers.py. All take turns, so that what else the machine does falls on all alike; a time is the least of all runs, a median
+with --median. Results are compared with the first row's; it ends with an error if they differ. See README.md.
 """
 
 import argparse

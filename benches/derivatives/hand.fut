@@ -17,8 +17,8 @@ type hand [bones] [m] [t] =
 def product [a] [b] [c] (x: [a][b]f64) (y: [b][c]f64) : [a][c]f64 =
   map (\row -> map (\column -> f64.sum (map2 (*) row column)) (transpose y)) x
 
--- What the pose says of a bone: after two bones that do not bend, fingers of four, of which the first bends and spreads, the next two
--- bend and the last is rigid. The six numbers before are those of the whole hand.
+-- What the pose says of a bone: after two bones that do not bend, fingers of four, of which the first bends and spreads, the next
+-- two bend and the last is rigid. The six numbers before are those of the whole hand.
 def bend (pose: [26]f64) (bone: i64) : (f64, f64) =
   let (finger, joint) = ((bone - 2) / 4, (bone - 2) % 4)
   let own = 6 + 4 * finger
@@ -48,8 +48,8 @@ def posed [bones] [m] [t] (h: hand [bones] [m] [t]) (pose: [26]f64) : [m]vector 
   let moved p weight move = scaled weight (vec (number move[0] p) (number move[1] p) (number move[2] p))
   let axis = vec pose[0] pose[1] pose[2]
   let (x, y, z) = (turned axis (vec 1 0 0), turned axis (vec 0 1 0), turned axis (vec 0 0 1))
-  let whole q = scaled q.x x +. scaled q.y y +. scaled q.z z +. vec pose[3] pose[4] pose[5]
-  in map2 (\p weights -> whole (reduce (+.) (vec 0 0 0) (map2 (moved p) weights moves))) h.vertices h.weights
+  let placed q = scaled q.x x +. scaled q.y y +. scaled q.z z +. vec pose[3] pose[4] pose[5]
+  in map2 (\p weights -> placed (reduce (+.) (vec 0 0 0) (map2 (moved p) weights moves))) h.vertices h.weights
 
 def off [bones] [m] [t] [n] [s]
         (h: hand [bones] [m] [t])
@@ -70,7 +70,8 @@ def off [bones] [m] [t] [n] [s]
 
 entry input (bones: i64) (m: i64) (t: i64) (n: i64) (has_shares: bool) =
   let parents = tabulate bones (\i -> if i > 1 && i % 4 == 2 then 1 else i - 1)
-  let affine (size: f64) = map (\rows -> unflatten rows ++ [[0, 0, 0, 1]] :> [4][4]f64) (numbers bones 12 0 size :> [bones][3 * 4]f64)
+  let affine (size: f64) =
+    map (\rows -> unflatten rows ++ [[0, 0, 0, 1]] :> [4][4]f64) (numbers bones 12 0 size :> [bones][3 * 4]f64)
   let vertices = map (\x -> [x[0], x[1], x[2], 1]) (numbers m 3 0 1)
   let triangles = tabulate_2d t 3 (\i j -> (i * 7919 + j * 104729) % m)
   let nearest = tabulate n (\i -> i * 7919 % if has_shares then t else m)
