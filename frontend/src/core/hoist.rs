@@ -10,6 +10,7 @@
 //!
 //! Invariants:
 //! - What can end the program is executed only if there is a row or round, and in its order (`invariant.rs`).
+//! - What tells the extents of rows, which no rows have as well, is not made where it is executed only if there is one.
 //! - Only what takes some work is kept. Copies, numbers in order and views are made again inside, and so is what is changed in
 //!   place there: each row needs its own.
 
@@ -76,21 +77,28 @@ impl Hoisting<'_> {
         if !body.stms.iter().any(takes_work) {
             return None;
         }
+        let tells = tells_extents(body, self.vars);
+        let is_counted = count.constant().is_some_and(|count| count.as_i64() > 0);
         let mut held = HashSet::new();
         loop {
             let (varying, fates) = Varying::of(body, &held);
             let kept = self.kept(body, &fates, &varying)?;
             let stms = varying.same(body, &fates);
-            let idle = idle(body, &fates, &stms, &kept);
-            if idle.is_empty() {
-                let hoisted = self.hoisted(stms, &kept, count, origin);
+            let is_guarded = !is_counted && stms.iter().any(|stm| !stm.op.is_pure());
+            let mut stay = idle(body, &fates, &stms, &kept);
+            if is_guarded {
+                stay.extend(kept.iter().filter(|var| tells.contains(var)));
+            }
+            if stay.is_empty() {
+                let guard = is_guarded.then_some(count);
+                let hoisted = self.hoisted(stms, &kept, guard, origin);
                 self.read_rows(body, &fates, &varying, &hoisted.names);
                 mark_same(body, &fates);
                 substitute(body, &hoisted.names);
                 prune(body, self.vars.len());
                 return Some(hoisted.stms);
             }
-            held.extend(idle);
+            held.extend(stay);
         }
     }
 
@@ -122,8 +130,8 @@ impl Hoisting<'_> {
         is_worth_it.then_some(kept)
     }
 
-    /// Statements with names of their own, executed only if there is a row or round where that matters.
-    fn hoisted(&mut self, stms: Vec<Stm>, kept: &[Var], count: Atom, origin: Origin) -> Hoisted {
+    /// Statements with names of their own, executed only if there is a row or round where that is asked for.
+    fn hoisted(&mut self, stms: Vec<Stm>, kept: &[Var], guard: Option<Atom>, origin: Origin) -> Hoisted {
         let results = kept.iter().map(|var| Atom::Var(*var)).collect();
         let mut block = Block { params: Vec::new(), stms, results };
         prune(&mut block, self.vars.len());
@@ -131,10 +139,7 @@ impl Hoisting<'_> {
         rename(&mut block, &mut names, &mut |var| self.vars.push(self.vars[var]));
         substitute(&mut block, &names);
         names.retain(|var, _| kept.contains(var));
-        let is_sure = block.stms.iter().all(|stm| stm.op.is_pure());
-        if is_sure || count.constant().is_some_and(|count| count.as_i64() > 0) {
-            return Hoisted { stms: block.stms, names };
-        }
+        let Some(count) = guard else { return Hoisted { stms: block.stms, names } };
         let is_executed = self.vars.push(ValueType::scalar(ElemType::Bool));
         let compare = Op::scalar(ScalarOp::Gt, ElemType::I64, &[count, Atom::i64(0)]);
         let mut otherwise = Block::default();
@@ -180,6 +185,53 @@ impl Hoisting<'_> {
                 rows.insert(*made, Atom::Var(row));
             }
             substitute(body, &rows);
+        }
+    }
+}
+
+/// What the extents of a body's results may depend on, of all that is defined in it.
+fn tells_extents(body: &Block, vars: &IdVec<Var, ValueType>) -> HashSet<Var> {
+    let mut tells = HashSet::new();
+    for result in body.results.iter().filter_map(|result| result.var()) {
+        if !vars[result].is_scalar() {
+            tells.insert(result);
+        }
+    }
+    find_tellers(body, vars, &mut tells);
+    tells
+}
+
+/// Goes back from variables whose extents, or values as numbers, count, to what they are made of.
+fn find_tellers(block: &Block, vars: &IdVec<Var, ValueType>, tells: &mut HashSet<Var>) {
+    for stm in block.stms.iter().rev() {
+        let wanted: Vec<bool> = stm.defs.iter().map(|def| tells.contains(def)).collect();
+        if !wanted.contains(&true) {
+            continue;
+        }
+        let chosen = |items: &[Atom]| -> Vec<Var> {
+            let wanted = items.iter().zip(&wanted).filter(|(_, wanted)| **wanted);
+            wanted.filter_map(|(item, _)| item.var()).collect()
+        };
+        match &stm.op {
+            Op::Map { width, arrays, body } => {
+                tells.extend(width.var());
+                tells.extend(chosen(&body.results).into_iter().filter(|var| !vars[*var].is_scalar()));
+                find_tellers(body, vars, tells);
+                let rows = arrays.iter().zip(&body.params).filter(|(_, row)| tells.contains(row));
+                let arrays: Vec<Var> = rows.map(|(array, _)| *array).collect();
+                tells.extend(arrays);
+            }
+            Op::Update { array, .. }
+            | Op::FlatUpdate { array, .. }
+            | Op::Copy { array }
+            | Op::Manifest { array }
+            | Op::Reverse { array, .. }
+            | Op::Permute { array, .. }
+            | Op::Rotate { array, .. } => drop(tells.insert(*array)),
+            op => {
+                used_by(op, tells);
+                op.blocks().into_iter().for_each(|inner| find_tellers(inner, vars, tells));
+            }
         }
     }
 }

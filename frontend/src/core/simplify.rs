@@ -75,14 +75,20 @@ impl Sweep {
         }
     }
 
-    /// Drops the rows of arrays that nobody looks at; the first stay where none are left.
+    /// Drops the rows of arrays that nobody looks at.
     fn drop_rows(&self, op: &mut Op) {
         let (Op::Map { arrays, body, .. } | Op::Redomap { arrays, map: body, .. }) = op else { return };
+        let live = self.live_rows(body);
+        keep_rows(arrays, body, &live);
+    }
+
+    /// Which rows somebody looks at; the first stay where none are left.
+    fn live_rows(&self, body: &Block) -> Vec<bool> {
         let mut live: Vec<bool> = body.params.iter().map(|param| self.used[param.index()]).collect();
         if !live.contains(&true) {
             live.iter_mut().take(1).for_each(|first| *first = true);
         }
-        keep_rows(arrays, body, &live);
+        live
     }
 
     /// Which results a branch, map, reduction or loop that stays has to make.
@@ -153,8 +159,9 @@ impl Sweep {
         let dead = carried.iter().zip(live).filter(|(_, live)| !**live);
         let mut dead: Vec<Atom> = dead.map(|(init, _)| *init).collect();
         if let Op::Map { arrays, body, .. } | Op::Redomap { arrays, map: body, .. } = op {
-            let rows = arrays.iter().zip(&body.params).filter(|(_, row)| !self.used[row.index()]);
-            dead.extend(rows.map(|(array, _)| Atom::Var(*array)));
+            let live = self.live_rows(body);
+            let unused = arrays.iter().zip(live).filter(|(_, live)| !live);
+            dead.extend(unused.map(|(array, _)| Atom::Var(*array)));
         }
         // What a loop begins with, or an operator goes over, may be used by it for something else as well.
         op.atoms(&mut |atom| match dead.iter().position(|unused| *unused == atom) {
