@@ -223,9 +223,8 @@ pub(super) fn mark_same(block: &mut Block, fates: &[Fate]) {
 
 /// Whether nobody sees how often, and when, a statement is executed.
 fn can_move(op: &Op) -> bool {
-    let stays = matches!(
-        op,
-        Op::Trace { .. } | Op::Call { .. } | Op::Fail { .. } | Op::Stream { .. } | Op::AccWrite { .. }
-    );
-    !stays && op.blocks().into_iter().all(|block| block.stms.iter().all(|stm| can_move(&stm.op)))
+    let stays = matches!(op, Op::Call { .. } | Op::Fail { .. } | Op::Stream { .. } | Op::AccWrite { .. });
+    !stays
+        && !op.is_seen()
+        && op.blocks().into_iter().all(|block| block.stms.iter().all(|stm| can_move(&stm.op)))
 }

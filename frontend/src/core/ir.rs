@@ -324,6 +324,11 @@ impl Op {
         }
     }
 
+    /// Whether somebody sees when the statement is executed, and how often.
+    pub fn is_seen(&self) -> bool {
+        self.opcode().row().effect == Effect::Seen
+    }
+
     /// The array that the results are told of without a look at its elements, which cannot fail.
     pub fn told_of(&self) -> Option<Var> {
         let row = self.opcode().row();
