@@ -83,15 +83,17 @@ impl Hoisting<'_> {
         loop {
             let (varying, fates) = Varying::of(body, &held);
             let kept = self.kept(body, &fates, &varying)?;
-            let stms = varying.same(body, &fates);
-            let is_guarded = !is_counted && stms.iter().any(|stm| !stm.op.is_pure());
-            let mut stay = idle(body, &fates, &stms, &kept);
+            let results = kept.iter().map(|var| Atom::Var(*var)).collect();
+            let mut same = Block { params: Vec::new(), stms: varying.same(body, &fates), results };
+            prune(&mut same, self.vars.len());
+            let is_guarded = !is_counted && same.stms.iter().any(|stm| !stm.op.is_pure());
+            let mut stay = idle(body, &fates, &same.stms, &kept);
             if is_guarded {
                 stay.extend(kept.iter().filter(|var| tells.contains(var)));
             }
             if stay.is_empty() {
                 let guard = is_guarded.then_some(count);
-                let hoisted = self.hoisted(stms, &kept, guard, origin);
+                let hoisted = self.hoisted(same, &kept, guard, origin);
                 self.read_rows(body, &fates, &varying, &hoisted.names);
                 mark_same(body, &fates);
                 substitute(body, &hoisted.names);
@@ -131,10 +133,7 @@ impl Hoisting<'_> {
     }
 
     /// Statements with names of their own, executed only if there is a row or round where that is asked for.
-    fn hoisted(&mut self, stms: Vec<Stm>, kept: &[Var], guard: Option<Atom>, origin: Origin) -> Hoisted {
-        let results = kept.iter().map(|var| Atom::Var(*var)).collect();
-        let mut block = Block { params: Vec::new(), stms, results };
-        prune(&mut block, self.vars.len());
+    fn hoisted(&mut self, mut block: Block, kept: &[Var], guard: Option<Atom>, origin: Origin) -> Hoisted {
         let mut names = Items::new();
         rename(&mut block, &mut names, &mut |var| self.vars.push(self.vars[var]));
         substitute(&mut block, &names);
