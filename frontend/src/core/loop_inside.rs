@@ -9,7 +9,8 @@
 //! Invariants:
 //! - Nothing in the loop can end the program: rows take turns in another order.
 //! - In the end a loop carries scalars, and what is in it is arithmetic: other work is spread better by operators of its own.
-//! - A loop without rounds gives what it was given, so the map has as many rows as that has.
+//! - A loop without rounds gives what it was given, so the map has as many rows as that has, and rows of other arrays are looked at
+//!   in a round only.
 
 use super::fuse::is_flat;
 use super::hoist::{used_by, used_in};
@@ -176,13 +177,16 @@ impl Turning<'_> {
             }));
         }
         let count = count?;
-        let inside: Vec<bool> =
-            arrays.iter().map(|array| next.stms.iter().any(|stm| stm.defs == [*array])).collect();
-        for ((array, param), is_inside) in arrays.iter().zip(&row.params).zip(inside) {
+        let mut is_numbered = false;
+        for (array, param) in arrays.iter().zip(&row.params) {
             if carried.contains(array) {
                 continue;
             }
-            if is_inside {
+            // Where there is no round, nobody has said that another array has as many rows.
+            let is_whole = init.contains(&Atom::Var(*array))
+                || self.made.get(array).is_some_and(|made| made.count == count);
+            if !is_whole || next.stms.iter().any(|stm| stm.defs == [*array]) {
+                is_numbered = true;
                 let op = Op::Index { array: *array, index: vec![Atom::Var(number)] };
                 next.stms.push(Stm { defs: vec![*param], op, origin, sure: true });
             } else {
@@ -190,7 +194,6 @@ impl Turning<'_> {
                 params.push(*param);
             }
         }
-        let is_numbered = next.stms.iter().any(|stm| stm.defs.iter().any(|def| row.params.contains(def)));
         if is_numbered || over.is_empty() {
             let numbers = self.vars.push(ValueType::array(ElemType::I64, 1));
             let (start, step) = (Atom::i64(0), Atom::i64(1));
