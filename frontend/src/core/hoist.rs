@@ -104,31 +104,43 @@ impl Hoisting<'_> {
         }
     }
 
-    /// What is worth to be made before the operator, if anything is.
+    /// What is worth to be made before the operator, if anything is: of all that is the same, what the rest of the body uses.
     fn kept(&self, body: &Block, fates: &[Fate], varying: &Varying<'_>) -> Option<Vec<Var>> {
         let changed = changed_in_place(body, self.vars);
-        let mut uses = HashSet::new();
-        used_in(body, &mut uses);
-        // The work that a value takes which is made again inside.
-        let mut again: HashMap<Var, u64> = HashMap::new();
-        let (mut kept, mut is_worth_it) = (Vec::new(), false);
+        // The work that a value takes with all that it is made of.
+        let mut takes: HashMap<Var, u64> = HashMap::new();
+        let mut needed = HashSet::new();
+        needed.extend(body.results.iter().filter_map(|result| result.var()));
         for (stm, fate) in body.stms.iter().zip(fates) {
-            if let Fate::Varies = fate {
-                continue;
-            }
-            let mut all = work(&stm.op);
-            let mut needed = HashSet::new();
-            used_by(&stm.op, &mut needed);
-            all += needed.iter().filter_map(|var| again.get(var)).sum::<u64>();
-            for def in stm.defs.iter().filter(|def| !varying.has(**def)) {
-                if all >= WORTH_KEEPING && uses.contains(def) && !changed.contains(def) {
-                    kept.push(*def);
-                    is_worth_it |= !stm.op.blocks().is_empty();
-                } else {
-                    again.insert(*def, all);
-                }
+            let mut uses = HashSet::new();
+            used_by(&stm.op, &mut uses);
+            let before = uses.iter().filter_map(|var| takes.get(var));
+            let all = before.fold(work(&stm.op), |all, work| all.saturating_add(*work));
+            takes.extend(stm.defs.iter().filter(|def| !varying.has(**def)).map(|def| (*def, all)));
+            if !matches!(fate, Fate::Same) {
+                needed.extend(uses);
             }
         }
+        let (mut kept, mut is_worth_it) = (Vec::new(), false);
+        for (stm, fate) in body.stms.iter().zip(fates).rev() {
+            let mut is_made_again = false;
+            for def in stm.defs.iter().filter(|def| !varying.has(**def) && needed.contains(def)) {
+                let is_written = matches!(stm.op, Op::Replicate { .. } | Op::Iota { .. } | Op::Copy { .. });
+                if takes.get(def).is_some_and(|work| *work >= WORTH_KEEPING)
+                    && !is_written
+                    && !changed.contains(def)
+                {
+                    kept.push(*def);
+                    is_worth_it |= !stm.op.blocks().is_empty() || !self.vars[*def].is_scalar();
+                } else {
+                    is_made_again = true;
+                }
+            }
+            if is_made_again && matches!(fate, Fate::Same) {
+                used_by(&stm.op, &mut needed);
+            }
+        }
+        kept.reverse();
         is_worth_it.then_some(kept)
     }
 

@@ -20,6 +20,10 @@ use std::collections::HashSet;
 /// The arithmetic for an element, in additions, that takes no longer than reading it.
 const LEAST_WORK: u64 = 2;
 
+/// The arithmetic for an element, in additions, up to which a map becomes part of another nest. Where both take longer, an array between
+/// them costs nothing next to that, and kernels of their own choose their lanes by themselves.
+const MOST_WORK: u64 = 32;
+
 impl Fuser<'_> {
     /// Makes a map before the statement at a place part of it, if that leaves no rows between them; gives the statement's place then.
     pub fn absorb_nest(&mut self, block: &mut Block, at: usize) -> Option<usize> {
@@ -39,6 +43,9 @@ impl Fuser<'_> {
                 && stm.defs.iter().all(is_read)
         })?;
         let map = block.stms[producer].clone();
+        if work(&map.op).min(work(&block.stms[at].op)) > MOST_WORK {
+            return None;
+        }
         let Op::Map { body: made, .. } = &map.op else { return None };
         let rows =
             made.results.iter().filter_map(|result| result.var()).filter(|var| !self.vars[*var].is_scalar());
