@@ -296,7 +296,7 @@ impl FunState {
     }
 
     /// Whether a statement cannot end the program: as many copies or numbers as an array has elements, elements at indices that number
-    /// those of an array, as a map's rows are numbered, parts between constants, and other shapes with as many elements.
+    /// those of an array, as a map's rows are numbered, and parts between constants.
     fn is_sure(&mut self, op: &Op) -> bool {
         match op {
             Op::Replicate { count, .. } | Op::Iota { count, .. } => self.is_natural(*count),
@@ -312,7 +312,6 @@ impl FunState {
                     SliceDim::Range(from, to, step) => step.is_none() && is_part(*from, *to, extent),
                 }
             }),
-            Op::Reshape { array, shape } => self.has_as_many(*array, shape),
             _ => false,
         }
     }
@@ -326,8 +325,9 @@ impl FunState {
         }
     }
 
-    /// Whether an array is known to have as many elements as a shape, and that to be one.
-    fn has_as_many(&mut self, array: Var, shape: &[Atom]) -> bool {
+    /// Whether an array is known to have as many elements as a shape, and that to be one, if the array was made: the number of elements
+    /// of one that was not may be more than there are numbers.
+    pub fn has_as_many(&mut self, array: Var, shape: &[Atom]) -> bool {
         let own: Option<Vec<Atom>> = self.known_shape(Atom::Var(array)).into_iter().collect();
         let Some(own) = own else { return false };
         let is_shape = shape.len() == 1 || shape.iter().all(|extent| self.is_natural(*extent));

@@ -173,6 +173,7 @@ impl<'f> Derive<'f> {
                 };
                 self.bind(&stm.defs, &atoms);
                 self.know_results(&stm.op, &atoms);
+                self.know_reshaped(&stm.op, &atoms);
             }
         }
     }
@@ -264,6 +265,15 @@ impl<'f> Derive<'f> {
             | Op::FlatIndex { .. }
             | Op::FlatUpdate { .. }
             | not_on_arrays!(Op) => {}
+        }
+    }
+
+    /// What has another shape with as many elements cannot fail.
+    fn know_reshaped(&mut self, op: &Op, results: &[Atom]) {
+        let Op::Reshape { array, shape } = op else { return };
+        let (array, shape) = (self.array(*array), self.all_values(shape));
+        if self.fun.has_as_many(array, &shape) {
+            self.fun.sure.extend(results.iter().filter_map(|atom| atom.var()));
         }
     }
 
