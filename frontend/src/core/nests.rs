@@ -118,7 +118,8 @@ impl Fuser<'_> {
             return None;
         };
         let is_whole = defs.len() == 1 && body.results == [Atom::Var(defs[0])];
-        if !is_whole || !is_short(*width) || !is_arithmetic(cell) {
+        let is_outside = inner_width.var().is_none_or(|var| !body.params.contains(&var));
+        if !is_whole || !is_outside || !is_short(*width) || !is_arithmetic(cell) {
             return None;
         }
         let mut used = HashSet::new();

@@ -68,7 +68,7 @@ pub fn few_long_rows(region: &CheckedRegion, observed: &Observed, machine: &Mach
     let lanes = machine.vectors.lanes as u64;
     let bytes = row.bytes.saturating_mul(lanes);
     let is_large = lanes > 1 && bytes > machine.l2_bytes as u64;
-    let launches = row.operators.max(1).saturating_mul(machine.thread_grain * LAUNCH);
+    let launches = row.operators.max(1).saturating_mul(machine.thread_grain.saturating_mul(LAUNCH));
     let is_long = all / count >= launches && all.saturating_sub(in_operators) <= all / MOSTLY;
     (is_large && is_long).then(|| {
         format!(
